@@ -1,0 +1,125 @@
+"""What is refused at the door, and in which words.
+
+Every check names the argument, says what was expected, what came, and how to fix it. They live in one place so
+that the same mistake reads the same wherever it is made.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
+
+
+def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
+    """`value` as an array of one of the four float types with at least `ndim` dimensions."""
+    array = np.asarray(value)
+    if array.dtype.name not in FLOAT_TYPES:
+        hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first"
+        raise TypeError(
+            f"{name} must be float16, bfloat16, float32 or float64, got {array.dtype.name} "
+            f"({hint} {name}.astype(np.float32) makes it a float array)"
+        )
+    if array.ndim < ndim:
+        raise ValueError(f"{name} needs at least {ndim} dimensions, got shape {array.shape}")
+    return array
+
+
+def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
+    """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
+    return np.dtype(np.float64 if any(np.dtype(t) == np.float64 for t in dtypes) else np.float32)
+
+
+def count(name: str, value: object, *, least: int = 1) -> int:
+    """A whole number of at least `least`: a size, a number of heads, a chunk."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}") from None
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a whole number, got the boolean {value}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
+
+
+def number(name: str, value: object, *, above: float | None = None) -> float:
+    """A finite real number, greater than `above` if that is given."""
+    try:
+        result = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
+    if not np.isfinite(result):
+        raise ValueError(f"{name} must be finite, got {result}")
+    if above is not None and not result > above:
+        raise ValueError(f"{name} must be greater than {above:g}, got {result:g}")
+    return result
+
+
+def choice(name: str, value: object, options: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return str(value)
+
+
+def same_width(queries: np.ndarray, keys: np.ndarray) -> None:
+    """Queries and keys meet in a dot product, so both have d columns."""
+    if queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            f"keys have {keys.shape[-1]} columns but queries have {queries.shape[-1]}; both must be d wide "
+            "(did you pass values as keys?)"
+        )
+
+
+def same_length(keys: np.ndarray, values: np.ndarray) -> None:
+    """Each key carries one value."""
+    if keys.shape[-2] != values.shape[-2]:
+        raise ValueError(
+            f"there are {keys.shape[-2]} keys but {values.shape[-2]} values; each key needs one value "
+            "(the next to last axis of both is n_k)"
+        )
+
+
+def head_groups(heads: int, kv_heads: int) -> int:
+    """How many query heads share one key/value head."""
+    if kv_heads == 0 or heads % kv_heads:
+        raise ValueError(
+            f"{heads} query heads cannot share {kv_heads} key/value heads evenly; "
+            "the number of query heads must be a multiple of the number of key/value heads"
+        )
+    return heads // kv_heads
+
+
+def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
+    array = np.asarray(mask)
+    if array.dtype != np.bool_ and array.dtype.name not in FLOAT_TYPES:
+        raise TypeError(
+            f"mask must be boolean (True = may attend) or float (added to the scores), got {array.dtype.name} "
+            "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
+        )
+    return additive("mask", array, shape)
+
+
+def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
+    try:
+        fits = np.broadcast_shapes(array.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{name} of shape {array.shape} does not broadcast to the scores' shape {shape}; "
+            "its last two axes are n_q and n_k, or 1"
+        )
+    if array.dtype != np.bool_:
+        if np.isnan(array).any():
+            raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
+        if np.isposinf(array).any():
+            raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+    return array

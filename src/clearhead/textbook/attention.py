@@ -1,0 +1,202 @@
+"""Attention, in the order it happens: scores, mask, weights, mix.
+
+The four steps are functions of their own, because the models of the field differ in exactly these places, and
+`scaled_dot_product_attention` is nothing but the four in a row. The rules of meaning hold from here on: True may
+attend, a query with no key left gets zeros, and what is masked never reaches the output, not even as NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+from clearhead.textbook.dropout import dropout_mask
+from clearhead.textbook.linear_map import linear
+from clearhead.textbook.masks import create_causal_mask
+from clearhead.textbook.softmax import softmax
+
+
+def scaled_dot_product_attention(
+    Q: Float[np.ndarray, "... n_q d"],
+    K: Float[np.ndarray, "... n_k d"],
+    V: Float[np.ndarray, "... n_k d_v"],
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    softcap: float | None = None,
+    bias: ArrayLike | None = None,
+    sinks: ArrayLike | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q n_k"]]:
+    """Mix the rows of V by how well each query matches each key.
+
+    Q (…, n_q, d)  K (…, n_k, d)  V (…, n_k, d_v)  mask (…, n_q, n_k), True = may attend
+    → output (…, n_q, d_v), weights (…, n_q, n_k)
+
+    The order is scale → softcap → bias → mask → sinks → softmax → dropout. A float mask is added like a bias.
+    With a head axis, (…, h, n_q, d) and (…, h_kv, n_k, d), query head i uses key head i // (h / h_kv). The
+    weights returned are those after dropout: the ones that made the output.
+
+    Raises:
+        TypeError: Q, K or V are not floats, or the mask is neither boolean nor float.
+        ValueError: widths, lengths, head counts or the mask's shape do not fit together.
+    """
+    Q, K, V = checked(Q, K, V)
+    scores = attention_scores(Q, K, scale=scale, softcap=softcap)
+    scores = mask_scores(scores, mask, bias=bias)
+    weights = attention_weights(scores, sinks=sinks)
+    if dropout:
+        weights = weights * dropout_mask(weights.shape, dropout, seed)
+    output = mix_values(weights, V, allowed=~np.isneginf(scores))
+    return output.astype(Q.dtype), weights.astype(Q.dtype)
+
+
+def attention_scores(
+    Q: Float[np.ndarray, "... n_q d"],
+    K: Float[np.ndarray, "... n_k d"],
+    *,
+    scale: float | None = None,
+    softcap: float | None = None,
+) -> Float[np.ndarray, "... n_q n_k"]:
+    """How well each query matches each key: Q Kᵀ · scale, squeezed into (−softcap, softcap) if that is given.
+
+    Q (…, n_q, d)  K (…, n_k, d) → scores (…, n_q, n_k), in float32 or float64
+    """
+    kind = checks.compute_type(Q.dtype, K.dtype)
+    scale = 1 / np.sqrt(max(Q.shape[-1], 1)) if scale is None else checks.number("scale", scale)
+    K = share_heads(K, Q)
+    with np.errstate(invalid="ignore"):  # a masked key may hold inf; its score is selected away later
+        scores = (Q.astype(kind) @ K.astype(kind).swapaxes(-1, -2)) * kind.type(scale)
+    if softcap is None:
+        return scores
+    softcap = checks.number("softcap", softcap, above=0)
+    return np.tanh(scores / kind.type(softcap)) * kind.type(softcap)
+
+
+def mask_scores(
+    scores: Float[np.ndarray, "... n_q n_k"],
+    mask: ArrayLike | None = None,
+    *,
+    bias: ArrayLike | None = None,
+) -> Float[np.ndarray, "... n_q n_k"]:
+    """Add the bias, then give every key that may not be attended the score −inf.
+
+    scores (…, n_q, n_k)  mask (…, n_q, n_k) boolean or additive  bias (…, n_q, n_k) → scores (…, n_q, n_k)
+    """
+    additions = [] if bias is None else [checks.additive("bias", checks.float_array("bias", bias), scores.shape)]
+    if mask is not None:
+        mask = checks.mask_array(mask, scores.shape)
+        additions.append(np.where(mask, 0.0, -np.inf) if mask.dtype == np.bool_ else mask)
+    for addition in additions:
+        # Selected, not summed: NaN + −inf is NaN, and a masked key must not be able to say NaN.
+        scores = np.where(np.isneginf(addition), -np.inf, scores + addition).astype(scores.dtype)
+    return scores
+
+
+def attention_weights(
+    scores: Float[np.ndarray, "... n_q n_k"],
+    *,
+    sinks: ArrayLike | None = None,
+) -> Float[np.ndarray, "... n_q n_k"]:
+    """Softmax over the keys. A sink is one more score per head that takes weight and gives no value.
+
+    scores (…, n_q, n_k)  sinks (h,), or a number if there is no head axis → weights (…, n_q, n_k)
+    """
+    if sinks is None:
+        return softmax(scores)
+    extra = sink_column(sinks, scores.shape).astype(scores.dtype)
+    return softmax(np.concatenate([scores, extra], axis=-1))[..., :-1]
+
+
+def mix_values(
+    weights: Float[np.ndarray, "... n_q n_k"],
+    V: Float[np.ndarray, "... n_k d_v"],
+    *,
+    allowed: np.ndarray | None = None,
+) -> Float[np.ndarray, "... n_q d_v"]:
+    """The weighted average of the values: weights V.
+
+    weights (…, n_q, n_k)  V (…, n_k, d_v)  allowed (…, n_q, n_k) → output (…, n_q, d_v)
+
+    0 · NaN is NaN, so values that are not finite are kept out of the product and added for those queries that may
+    attend to them and no others. Without `allowed`, every key of positive weight counts as attended.
+    """
+    V = share_heads(V, weights).astype(weights.dtype)
+    if allowed is None:
+        allowed = weights > 0
+    finite = np.isfinite(V)
+    output = weights @ np.where(finite, V, 0)
+    strange = ~finite.all(axis=-1)
+    for j in np.flatnonzero(strange.reshape(-1, strange.shape[-1]).any(axis=0)):
+        with np.errstate(invalid="ignore"):  # weight 0 · inf, or inf − inf: the answer is NaN and should be
+            share = weights[..., :, j, None] * np.where(finite[..., j, :], 0, V[..., j, :])[..., None, :]
+            output = output + np.where(allowed[..., :, j, None], share, 0)
+    return output
+
+
+def self_attention(
+    X: Float[np.ndarray, "... n d_model"],
+    W_Q: Float[np.ndarray, "d_model d"],
+    W_K: Float[np.ndarray, "d_model d"],
+    W_V: Float[np.ndarray, "d_model d_v"],
+    mask: ArrayLike | None = None,
+) -> tuple[Float[np.ndarray, "... n d_v"], Float[np.ndarray, "... n n"]]:
+    """Let every position of X look at every other.
+
+    X (…, n, d_model)  W_Q, W_K (d_model, d)  W_V (d_model, d_v) → output (…, n, d_v), weights (…, n, n)
+    """
+    X = checks.float_array("X", X, ndim=2)
+    return scaled_dot_product_attention(
+        linear(X, W_Q, name="W_Q"), linear(X, W_K, name="W_K"), linear(X, W_V, name="W_V"), mask
+    )
+
+
+def causal_self_attention(
+    X: Float[np.ndarray, "... n d_model"],
+    W_Q: Float[np.ndarray, "d_model d"],
+    W_K: Float[np.ndarray, "d_model d"],
+    W_V: Float[np.ndarray, "d_model d_v"],
+) -> tuple[Float[np.ndarray, "... n d_v"], Float[np.ndarray, "... n n"]]:
+    """Self-attention in which position i sees positions 0 … i and nothing later.
+
+    X (…, n, d_model)  W_Q, W_K (d_model, d)  W_V (d_model, d_v) → output (…, n, d_v), weights (…, n, n)
+    """
+    X = checks.float_array("X", X, ndim=2)
+    return self_attention(X, W_Q, W_K, W_V, create_causal_mask(X.shape[-2]))
+
+
+def checked(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, K and V as float arrays whose shapes fit together."""
+    Q, K, V = (checks.float_array(name, x, ndim=2) for name, x in (("Q", Q), ("K", K), ("V", V)))
+    checks.same_width(Q, K)
+    checks.same_length(K, V)
+    for name, x in (("K", K), ("V", V)):
+        try:
+            shared = share_heads(x, Q)
+            np.broadcast_shapes(Q.shape[:-2], shared.shape[:-2])
+        except ValueError as error:
+            raise ValueError(
+                f"the leading dimensions of Q {Q.shape} and {name} {x.shape} do not fit together: {error}"
+            ) from None
+    return Q, K, V
+
+
+def share_heads(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Repeat key/value heads so that there is one for each query head: (…, h_kv, n_k, d) → (…, h, n_k, d)."""
+    if x.ndim < 3 or like.ndim < 3 or x.shape[-3] in (1, like.shape[-3]):
+        return x
+    return np.repeat(x, checks.head_groups(like.shape[-3], x.shape[-3]), axis=-3)
+
+
+def sink_column(sinks: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """The sinks as one more column of scores: (h,) → (…, h, n_q, 1)."""
+    sinks = checks.float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
+    heads = shape[-3] if len(shape) >= 3 else 1
+    if sinks.ndim > 1 or sinks.size not in (1, heads):
+        raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {sinks.shape}")
+    if np.isnan(sinks).any() or np.isposinf(sinks).any():
+        raise ValueError("sinks must be numbers or -inf (no sink), got NaN or +inf")
+    return np.broadcast_to(sinks[:, None, None] if len(shape) >= 3 and sinks.ndim else sinks, (*shape[:-1], 1))

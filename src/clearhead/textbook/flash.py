@@ -1,0 +1,56 @@
+"""Flash attention, to be read: the online softmax, tile by tile.
+
+A query does not need all its scores at once. It keeps three things: the largest score so far, the sum of
+exponentials so far, and the sum of values weighted by them. When a tile brings a larger score, the two sums are
+scaled down to the new maximum and nothing else has to be known about the past.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+from clearhead.textbook.attention import attention_scores, checked, mask_scores, mix_values, share_heads
+
+
+def flash_attention(
+    Q: Float[np.ndarray, "... n_q d"],
+    K: Float[np.ndarray, "... n_k d"],
+    V: Float[np.ndarray, "... n_k d_v"],
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    block_size: int = 16,
+) -> Float[np.ndarray, "... n_q d_v"]:
+    """Attention with memory for one tile of scores at a time.
+
+    Q (…, n_q, d)  K (…, n_k, d)  V (…, n_k, d_v)  mask (…, n_q, n_k) → output (…, n_q, d_v)
+    """
+    Q, K, V = checked(Q, K, V)
+    block_size = checks.count("block_size", block_size)
+    kind = checks.compute_type(Q.dtype, K.dtype)
+    K, V = share_heads(K, Q), share_heads(V, Q)
+    leading = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
+    n_q, n_k = Q.shape[-2], K.shape[-2]
+    allowed = np.broadcast_to(True if mask is None else checks.mask_array(mask, (*leading, n_q, n_k)), (*leading, n_q, n_k))
+
+    output = np.zeros((*leading, n_q, V.shape[-1]), kind)
+    for i in range(0, n_q, block_size):
+        rows = slice(i, i + block_size)
+        top = np.full((*leading, len(range(n_q)[rows]), 1), -np.inf, kind)  # the largest score so far
+        total = np.zeros_like(top)  # Σ exp(score − top)
+        mixed = np.zeros((*top.shape[:-1], V.shape[-1]), kind)  # Σ exp(score − top) · value
+        for j in range(0, n_k, block_size):
+            keys = slice(j, j + block_size)
+            scores = attention_scores(Q[..., rows, :], K[..., keys, :], scale=scale)
+            scores = mask_scores(scores, allowed[..., rows, keys])
+            new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+            reference = np.where(np.isneginf(new_top), 0, new_top)  # nothing seen yet: any reference will do
+            shrink, exponentials = np.exp(top - reference), np.exp(scores - reference)
+            total = total * shrink + exponentials.sum(axis=-1, keepdims=True)
+            mixed = mixed * shrink + mix_values(exponentials, V[..., keys, :], allowed=~np.isneginf(scores))
+            top = new_top
+        output[..., rows, :] = mixed / np.where(total == 0, 1, total)
+    return output.astype(Q.dtype)

@@ -1,0 +1,38 @@
+"""Which key each query may look at, as boolean arrays: True = may attend.
+
+The masks that compose and never become arrays are in `clearhead.masks`; these are the plain ones to read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+
+
+def create_causal_mask(n: int, n_k: int | None = None, *, offset: int | None = None) -> Bool[np.ndarray, "n n_k"]:
+    """Query i may attend to key j when j ≤ i + offset.
+
+    → mask (n, n_k). Without n_k it is square. The offset is n_k − n unless given: the queries are the last
+    positions, as they are when earlier keys come from a cache.
+    """
+    n = checks.count("n", n, least=0)
+    n_k = n if n_k is None else checks.count("n_k", n_k, least=0)
+    if offset is None:
+        offset = n_k - n
+    return np.arange(n_k) <= np.arange(n)[:, None] + offset
+
+
+def create_padding_mask(token_ids: ArrayLike, pad_id: int = 0) -> Bool[np.ndarray, "... 1 1 n_k"]:
+    """Keys that are padding may not be attended.
+
+    token_ids (…, n_k) → mask (…, 1, 1, n_k), which broadcasts over heads and queries
+    """
+    token_ids = np.asarray(token_ids)
+    if token_ids.dtype.kind not in "iu":
+        raise TypeError(f"token_ids must be integers, got {token_ids.dtype.name}")
+    if token_ids.ndim < 1:
+        raise ValueError("token_ids needs at least 1 dimension, (…, n_k), got a single number")
+    return (token_ids != pad_id)[..., None, None, :]

@@ -1,0 +1,46 @@
+"""Softmax, and the logarithm of its denominator.
+
+Both subtract the row maximum first, so no exponential overflows, and both give meaning to a row with nothing in
+it: softmax is all zeros there and log_sum_exp is −inf, where the bare formulas would say NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+
+
+def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, "..."]:
+    """Turn scores into weights that are positive and sum to 1 along `axis`.
+
+    x (…) → weights (…). A row of all −inf gives zeros. Integers become float64, as under np.exp.
+    """
+    x = np.asarray(x)
+    if x.dtype.kind in "iu":
+        x = x.astype(np.float64)
+    x = checks.float_array("x", x)
+    exponentials = _shifted_exp(x.astype(checks.compute_type(x.dtype)), axis)[0]
+    total = exponentials.sum(axis=axis, keepdims=True)
+    return (exponentials / np.where(total == 0, 1, total)).astype(x.dtype)
+
+
+def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, "..."]:
+    """log Σ exp(x) along `axis`: with it, softmax(x) = exp(x − log_sum_exp(x)).
+
+    x (…, n) → (…). A row of all −inf gives −inf, which leaves every later sum unchanged.
+    """
+    x = checks.float_array("x", x)
+    exponentials, top = _shifted_exp(x.astype(checks.compute_type(x.dtype)), axis)
+    with np.errstate(divide="ignore"):  # log 0 = −inf is the meaning of an empty row
+        return (np.log(exponentials.sum(axis=axis)) + np.squeeze(top, axis)).astype(x.dtype)
+
+
+def _shifted_exp(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """exp(x − m) and m, where m is the row maximum, or 0 in a row of all −inf."""
+    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isneginf(top), 0, top)
+    with np.errstate(invalid="ignore"):  # +inf − +inf: NaN in, NaN out
+        return np.exp(x - top), top

@@ -1,0 +1,32 @@
+"""Shape annotations run here: every call into clearhead is checked against its own signature.
+
+A call with bad input would then be stopped by its annotation, before the error written for the reader is reached.
+Tests of those errors ask for the fixture `unchecked`.
+"""
+
+from __future__ import annotations
+
+import jaxtyping
+import numpy as np
+import pytest
+from hypothesis import settings
+
+jaxtyping.install_import_hook("clearhead", "beartype.beartype")
+
+# Drawn examples are the same from run to run, and a slow machine is not a failure.
+settings.register_profile("steady", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("steady")
+
+
+@pytest.fixture
+def unchecked():
+    """Switch the shape annotations off, so that a function's own checks answer bad input."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20_000)
