@@ -92,7 +92,8 @@ def mask_scores(
         additions.append(np.where(mask, 0.0, -np.inf) if mask.dtype == np.bool_ else mask)
     for addition in additions:
         # Selected, not summed: NaN + −inf is NaN, and a masked key must not be able to say NaN.
-        scores = np.where(np.isneginf(addition), -np.inf, scores + addition).astype(scores.dtype)
+        with np.errstate(invalid="ignore"):
+            scores = np.where(np.isneginf(addition), -np.inf, scores + addition).astype(scores.dtype)
     return scores
 
 
