@@ -25,7 +25,10 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
             f"({hint} {name}.astype(np.float32) makes it a float array)"
         )
     if array.ndim < ndim:
-        raise ValueError(f"{name} needs at least {ndim} dimensions, got shape {array.shape}")
+        plural = "" if ndim == 1 else "s"
+        raise ValueError(
+            f"{name} needs at least {ndim} dimension{plural}, got shape {array.shape} ({name}[None] adds one)"
+        )
     return array
 
 
@@ -34,15 +37,15 @@ def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     return np.dtype(np.float64 if any(np.dtype(t) == np.float64 for t in dtypes) else np.float32)
 
 
-def count(name: str, value: object, *, least: int = 1) -> int:
-    """A whole number of at least `least`: a size, a number of heads, a chunk."""
+def count(name: str, value: object, *, least: int | None = 1) -> int:
+    """A whole number of at least `least`: a size, a number of heads, a chunk. With None, negative ones too."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} must be a whole number, got {value!r} of type {type(value).__name__}") from None
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got the boolean {value}")
-    if number < least:
+    if least is not None and number < least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
     return number
 
@@ -50,6 +53,8 @@ def count(name: str, value: object, *, least: int = 1) -> int:
 def number(name: str, value: object, *, above: float | None = None) -> float:
     """A finite real number, greater than `above` if that is given."""
     try:
+        if isinstance(value, (str, bool, np.bool_)) or np.ndim(value):  # type: ignore[arg-type]
+            raise TypeError  # float() would take "1", True and an array of one number
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}") from None
@@ -106,6 +111,17 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     return additive("mask", array, shape)
 
 
+def allowed_array(allowed: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """A boolean array, True = may attend, broadcast to the weights' shape (…, n_q, n_k)."""
+    array = np.asarray(allowed)
+    if array.dtype != np.bool_:
+        raise TypeError(f"allowed must be boolean (True = may attend), got {array.dtype.name}")
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ValueError(f"allowed of shape {array.shape} does not broadcast to the weights' shape {shape}") from None
+
+
 def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
     try:
@@ -113,10 +129,10 @@ def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(
-            f"{name} of shape {array.shape} does not broadcast to the scores' shape {shape}; "
-            "its last two axes are n_q and n_k, or 1"
-        )
+        hint = "its last two axes are n_q and n_k, or 1"
+        if array.ndim > len(shape) and array.shape[-3] == 1:
+            hint = f"it has a head axis and the scores have none: use {name}[..., 0, :, :]"
+        raise ValueError(f"{name} of shape {array.shape} does not broadcast to the scores' shape {shape}; {hint}")
     if array.dtype != np.bool_:
         if np.isnan(array).any():
             raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")

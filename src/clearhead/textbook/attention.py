@@ -3,6 +3,8 @@
 The four steps are functions of their own, because the models of the field differ in exactly these places, and
 `scaled_dot_product_attention` is nothing but the four in a row. The rules of meaning hold from here on: True may
 attend, a query with no key left gets zeros, and what is masked never reaches the output, not even as NaN.
+
+The steps hand each other float32 or float64, so that half precision is rounded once, at the end of the whole.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def scaled_dot_product_attention(
     scores = mask_scores(scores, mask, bias=bias)
     weights = attention_weights(scores, sinks=sinks)
     if dropout:
-        weights = weights * dropout_mask(weights.shape, dropout, seed)
+        weights = weights * dropout_mask(weights.shape, dropout, seed).astype(weights.dtype)
     output = mix_values(weights, V, allowed=~np.isneginf(scores))
     return output.astype(Q.dtype), weights.astype(Q.dtype)
 
@@ -65,15 +67,18 @@ def attention_scores(
 
     Q (…, n_q, d)  K (…, n_k, d) → scores (…, n_q, n_k), in float32 or float64
     """
+    Q, K = checks.float_array("Q", Q, ndim=2), checks.float_array("K", K, ndim=2)
+    checks.same_width(Q, K)
+    leading_shape(Q=Q, K=K)
     kind = checks.compute_type(Q.dtype, K.dtype)
     scale = 1 / np.sqrt(max(Q.shape[-1], 1)) if scale is None else checks.number("scale", scale)
     K = share_heads(K, Q)
-    with np.errstate(invalid="ignore"):  # a masked key may hold inf; its score is selected away later
-        scores = (Q.astype(kind) @ K.astype(kind).swapaxes(-1, -2)) * kind.type(scale)
-    if softcap is None:
-        return scores
-    softcap = checks.number("softcap", softcap, above=0)
-    return np.tanh(scores / kind.type(softcap)) * kind.type(softcap)
+    with np.errstate(invalid="ignore", over="ignore"):  # a masked key may hold anything; its score is not used
+        scores: np.ndarray = (Q.astype(kind) @ K.astype(kind).swapaxes(-1, -2)) * kind.type(scale)
+    if softcap is not None:
+        softcap = checks.number("softcap", softcap, above=0)
+        scores = np.tanh(scores / kind.type(softcap)) * kind.type(softcap)
+    return scores
 
 
 def mask_scores(
@@ -85,15 +90,22 @@ def mask_scores(
     """Add the bias, then give every key that may not be attended the score −inf.
 
     scores (…, n_q, n_k)  mask (…, n_q, n_k) boolean or additive  bias (…, n_q, n_k) → scores (…, n_q, n_k)
+
+    Only −inf forbids: a finite number, however low, leaves the key's score finite.
     """
+    scores = checks.float_array("scores", scores, ndim=2)
+    scores = scores.astype(checks.compute_type(scores.dtype))
     additions = [] if bias is None else [checks.additive("bias", checks.float_array("bias", bias), scores.shape)]
     if mask is not None:
         mask = checks.mask_array(mask, scores.shape)
         additions.append(np.where(mask, 0.0, -np.inf) if mask.dtype == np.bool_ else mask)
     for addition in additions:
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = (scores + addition).astype(scores.dtype)
+        overflows = np.isneginf(total) & ~np.isneginf(scores)
+        total = np.where(overflows, np.finfo(scores.dtype).min, total)
         # Selected, not summed: NaN + −inf is NaN, and a masked key must not be able to say NaN.
-        with np.errstate(invalid="ignore"):
-            scores = np.where(np.isneginf(addition), -np.inf, scores + addition).astype(scores.dtype)
+        scores = np.where(np.isneginf(addition), -np.inf, total).astype(scores.dtype)
     return scores
 
 
@@ -106,6 +118,8 @@ def attention_weights(
 
     scores (…, n_q, n_k)  sinks (h,), or a number if there is no head axis → weights (…, n_q, n_k)
     """
+    scores = checks.float_array("scores", scores, ndim=2)
+    scores = scores.astype(checks.compute_type(scores.dtype))
     if sinks is None:
         return softmax(scores)
     extra = sink_column(sinks, scores.shape).astype(scores.dtype)
@@ -125,16 +139,23 @@ def mix_values(
     0 · NaN is NaN, so values that are not finite are kept out of the product and added for those queries that may
     attend to them and no others. Without `allowed`, every key of positive weight counts as attended.
     """
-    V = share_heads(V, weights).astype(weights.dtype)
-    if allowed is None:
-        allowed = weights > 0
+    weights, V = checks.float_array("weights", weights, ndim=2), checks.float_array("V", V, ndim=2)
+    if weights.shape[-1] != V.shape[-2]:
+        raise ValueError(
+            f"weights have {weights.shape[-1]} columns but there are {V.shape[-2]} values; each key needs one value "
+            "(weights are (…, n_q, n_k) and V is (…, n_k, d_v))"
+        )
+    leading_shape(weights=weights, V=V)
+    kind = checks.compute_type(weights.dtype, V.dtype)
+    weights, V = weights.astype(kind), share_heads(V, weights).astype(kind)
+    allowed = weights > 0 if allowed is None else checks.allowed_array(allowed, weights.shape)
     finite = np.isfinite(V)
-    output = weights @ np.where(finite, V, 0)
-    strange = ~finite.all(axis=-1)
-    for j in np.flatnonzero(strange.reshape(-1, strange.shape[-1]).any(axis=0)):
-        with np.errstate(invalid="ignore"):  # weight 0 · inf, or inf − inf: the answer is NaN and should be
-            share = weights[..., :, j, None] * np.where(finite[..., j, :], 0, V[..., j, :])[..., None, :]
-            output = output + np.where(allowed[..., :, j, None], share, 0)
+    output: np.ndarray = weights @ np.where(finite, V, 0)
+    for j in range(V.shape[-2]):
+        if not finite[..., j, :].all():
+            with np.errstate(invalid="ignore"):  # weight 0 · inf, or inf − inf: the answer is NaN and should be
+                share = weights[..., :, j, None] * np.where(finite[..., j, :], 0, V[..., j, :])[..., None, :]
+                output = output + np.where(allowed[..., :, j, None], share, 0)
     return output
 
 
@@ -174,15 +195,18 @@ def checked(Q: ArrayLike, K: ArrayLike, V: ArrayLike) -> tuple[np.ndarray, np.nd
     Q, K, V = (checks.float_array(name, x, ndim=2) for name, x in (("Q", Q), ("K", K), ("V", V)))
     checks.same_width(Q, K)
     checks.same_length(K, V)
-    for name, x in (("K", K), ("V", V)):
-        try:
-            shared = share_heads(x, Q)
-            np.broadcast_shapes(Q.shape[:-2], shared.shape[:-2])
-        except ValueError as error:
-            raise ValueError(
-                f"the leading dimensions of Q {Q.shape} and {name} {x.shape} do not fit together: {error}"
-            ) from None
+    leading_shape(Q=Q, K=K, V=V)
     return Q, K, V
+
+
+def leading_shape(**arrays: np.ndarray) -> tuple[int, ...]:
+    """The leading dimensions the arrays have together, with one key/value head for each head of the first."""
+    first = next(iter(arrays.values()))
+    try:
+        return np.broadcast_shapes(*(share_heads(x, first).shape[:-2] for x in arrays.values()))
+    except ValueError as error:
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
+        raise ValueError(f"the leading dimensions of {shapes} do not fit together: {error}") from None
 
 
 def share_heads(x: np.ndarray, like: np.ndarray) -> np.ndarray:

@@ -12,18 +12,20 @@ from jaxtyping import Float
 from clearhead import checks
 
 
-def dropout_mask(shape: tuple[int, ...], rate: float, seed: int | None) -> Float[np.ndarray, "..."]:
+def dropout_mask(shape: tuple[int, ...], rate: float, seed: int | None) -> Float[np.ndarray, ...]:
     """What each weight is multiplied by: 0 with probability `rate`, else 1 / (1 − rate).
 
     → factors of the given shape (…, n_q, n_k)
     """
     rate, seed = checked_dropout(rate, seed)
-    *leading, n_q, n_k = shape
+    if len(shape) < 2:
+        raise ValueError(f"shape must be that of weights, (…, n_q, n_k), got {tuple(shape)}")
+    *leading, n_q, n_k = (checks.count("each size of shape", size, least=0) for size in shape)
     heads = np.arange(int(np.prod(leading)), dtype=np.uint64)
     rows = (heads[:, None] << np.uint64(32)) | np.arange(n_q, dtype=np.uint64)
-    keys = _mix64(rows ^ _mix64(np.uint64(seed)))[..., None]
+    keys = _mix64(rows ^ _mix64(np.array([seed], dtype=np.uint64)))[..., None]
     bits = _mix32(np.arange(n_k, dtype=np.uint32), keys.astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32))
-    kept = bits >= np.uint32(round(rate * 2**32))
+    kept = bits >= np.uint64(round(rate * 2**32))  # a rate next to 1 rounds to 2³², one more than 32 bits hold
     return (kept / (1 - rate)).reshape(shape)
 
 
@@ -37,12 +39,12 @@ def checked_dropout(rate: float, seed: int | None) -> tuple[float, int]:
     return rate, checks.count("seed", seed, least=0) % 2**64
 
 
-def _mix64(x: np.ndarray | np.uint64) -> np.ndarray:
+def _mix64(x: np.ndarray) -> np.ndarray:
     """Scramble 64 bits (the finaliser of splitmix64)."""
-    x = np.asarray(x, dtype=np.uint64) + np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
-    x = (x ^ (x >> np.uint64(30))) * np.array(0xBF58476D1CE4E5B9, dtype=np.uint64)
-    x = (x ^ (x >> np.uint64(27))) * np.array(0x94D049BB133111EB, dtype=np.uint64)
-    return x ^ (x >> np.uint64(31))
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
 
 
 def _mix32(column: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -51,4 +53,4 @@ def _mix32(column: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
     x = x ^ high
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
-    return x ^ (x >> np.uint32(16))
+    return np.asarray(x ^ (x >> np.uint32(16)))

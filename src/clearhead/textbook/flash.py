@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.textbook.attention import attention_scores, checked, mask_scores, mix_values, share_heads
+from clearhead.textbook.attention import attention_scores, checked, leading_shape, mask_scores, mix_values
 
 
 def flash_attention(
@@ -30,27 +30,27 @@ def flash_attention(
     """
     Q, K, V = checked(Q, K, V)
     block_size = checks.count("block_size", block_size)
-    kind = checks.compute_type(Q.dtype, K.dtype)
-    K, V = share_heads(K, Q), share_heads(V, Q)
-    leading = np.broadcast_shapes(Q.shape[:-2], K.shape[:-2], V.shape[:-2])
+    kind = checks.compute_type(Q.dtype, K.dtype, V.dtype)
     n_q, n_k = Q.shape[-2], K.shape[-2]
-    allowed = np.broadcast_to(True if mask is None else checks.mask_array(mask, (*leading, n_q, n_k)), (*leading, n_q, n_k))
+    shape = (*leading_shape(Q=Q, K=K), n_q, n_k)
+    mask = np.broadcast_to(True if mask is None else checks.mask_array(mask, shape), shape)
 
-    output = np.zeros((*leading, n_q, V.shape[-1]), kind)
+    output = np.zeros((*leading_shape(Q=Q, K=K, V=V), n_q, V.shape[-1]), kind)
     for i in range(0, n_q, block_size):
         rows = slice(i, i + block_size)
-        top = np.full((*leading, len(range(n_q)[rows]), 1), -np.inf, kind)  # the largest score so far
+        top = np.full((*mask[..., rows, :].shape[:-1], 1), -np.inf, kind)  # the largest score so far
         total = np.zeros_like(top)  # Σ exp(score − top)
-        mixed = np.zeros((*top.shape[:-1], V.shape[-1]), kind)  # Σ exp(score − top) · value
+        mixed = np.zeros_like(output[..., rows, :])  # Σ exp(score − top) · value
         for j in range(0, n_k, block_size):
             keys = slice(j, j + block_size)
             scores = attention_scores(Q[..., rows, :], K[..., keys, :], scale=scale)
-            scores = mask_scores(scores, allowed[..., rows, keys])
+            scores = mask_scores(scores, mask[..., rows, keys])
             new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
             reference = np.where(np.isneginf(new_top), 0, new_top)  # nothing seen yet: any reference will do
-            shrink, exponentials = np.exp(top - reference), np.exp(scores - reference)
-            total = total * shrink + exponentials.sum(axis=-1, keepdims=True)
-            mixed = mixed * shrink + mix_values(exponentials, V[..., keys, :], allowed=~np.isneginf(scores))
+            with np.errstate(invalid="ignore"):  # inf − inf and 0 · inf are NaN, as they are in the whole
+                shrink, exponentials = np.exp(top - reference), np.exp(scores - reference)
+                total = total * shrink + exponentials.sum(axis=-1, keepdims=True)
+                mixed = mixed * shrink + mix_values(exponentials, V[..., keys, :], allowed=~np.isneginf(scores))
             top = new_top
         output[..., rows, :] = mixed / np.where(total == 0, 1, total)
     return output.astype(Q.dtype)

@@ -19,11 +19,16 @@ def linear(
 
     x (…, d_in)  W (d_in, d_out)  b (d_out,) → (…, d_out)
     """
-    W = checks.float_array(name, W)
+    x, W = checks.float_array("x", x, ndim=1), checks.float_array(name, W)
     if W.ndim != 2 or W.shape[0] != x.shape[-1]:
         raise ValueError(
             f"{name} must have shape (d_in, d_out) with d_in = {x.shape[-1]}, the width of its input, got {W.shape}"
         )
     kind = checks.compute_type(x.dtype, W.dtype)
-    y = x.astype(kind) @ W.astype(kind)
-    return (y if b is None else y + b.astype(kind)).astype(x.dtype)
+    y: np.ndarray = x.astype(kind) @ W.astype(kind)
+    if b is not None:
+        b = checks.float_array("b", b)
+        if b.shape != W.shape[1:]:
+            raise ValueError(f"b must have shape {W.shape[1:]}, one number per column of {name}, got {b.shape}")
+        y = y + b.astype(kind)
+    return y.astype(x.dtype)

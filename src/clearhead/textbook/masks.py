@@ -20,8 +20,7 @@ def create_causal_mask(n: int, n_k: int | None = None, *, offset: int | None = N
     """
     n = checks.count("n", n, least=0)
     n_k = n if n_k is None else checks.count("n_k", n_k, least=0)
-    if offset is None:
-        offset = n_k - n
+    offset = n_k - n if offset is None else checks.count("offset", offset, least=None)
     return np.arange(n_k) <= np.arange(n)[:, None] + offset
 
 
@@ -32,7 +31,11 @@ def create_padding_mask(token_ids: ArrayLike, pad_id: int = 0) -> Bool[np.ndarra
     """
     token_ids = np.asarray(token_ids)
     if token_ids.dtype.kind not in "iu":
-        raise TypeError(f"token_ids must be integers, got {token_ids.dtype.name}")
+        raise TypeError(
+            f"token_ids must be integers, got {token_ids.dtype.name} "
+            "(the mask is made from the ids before they are embedded)"
+        )
     if token_ids.ndim < 1:
         raise ValueError("token_ids needs at least 1 dimension, (…, n_k), got a single number")
-    return (token_ids != pad_id)[..., None, None, :]
+    real: np.ndarray = token_ids != checks.count("pad_id", pad_id, least=None)
+    return real[..., None, None, :]

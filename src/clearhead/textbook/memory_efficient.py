@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.textbook.attention import checked, scaled_dot_product_attention
+from clearhead.textbook.attention import checked, leading_shape, scaled_dot_product_attention
 
 
 def memory_efficient_attention(
@@ -27,8 +27,7 @@ def memory_efficient_attention(
     chunk_size = checks.count("chunk_size", chunk_size)
     n_q, n_k = Q.shape[-2], K.shape[-2]
     if mask is not None:
-        leading = np.broadcast_shapes(Q.shape[:-2], np.shape(mask)[:-2])
-        mask = checks.mask_array(mask, (*leading, n_q, n_k))
+        mask = checks.mask_array(mask, (*leading_shape(Q=Q, K=K), n_q, n_k))
         mask = np.broadcast_to(mask, (*mask.shape[:-2], n_q, n_k))
     parts = []
     for start in range(0, max(n_q, 1), chunk_size):

@@ -13,29 +13,31 @@ from numpy.typing import ArrayLike
 from clearhead import checks
 
 
-def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, "..."]:
+def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, ...]:
     """Turn scores into weights that are positive and sum to 1 along `axis`.
 
     x (…) → weights (…). A row of all −inf gives zeros. Integers become float64, as under np.exp.
     """
-    x = np.asarray(x)
-    if x.dtype.kind in "iu":
-        x = x.astype(np.float64)
-    x = checks.float_array("x", x)
+    x = _floats(x)
     exponentials = _shifted_exp(x.astype(checks.compute_type(x.dtype)), axis)[0]
     total = exponentials.sum(axis=axis, keepdims=True)
-    return (exponentials / np.where(total == 0, 1, total)).astype(x.dtype)
+    return np.asarray(exponentials / np.where(total == 0, 1, total), dtype=x.dtype)
 
 
-def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, "..."]:
+def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, ...]:
     """log Σ exp(x) along `axis`: with it, softmax(x) = exp(x − log_sum_exp(x)).
 
-    x (…, n) → (…). A row of all −inf gives −inf, which leaves every later sum unchanged.
+    x (…, n) → (…). A row of all −inf gives −inf, which leaves every later sum unchanged. Integers become float64.
     """
-    x = checks.float_array("x", x)
+    x = _floats(x)
     exponentials, top = _shifted_exp(x.astype(checks.compute_type(x.dtype)), axis)
     with np.errstate(divide="ignore"):  # log 0 = −inf is the meaning of an empty row
-        return (np.log(exponentials.sum(axis=axis)) + np.squeeze(top, axis)).astype(x.dtype)
+        return np.asarray(np.log(exponentials.sum(axis=axis)) + np.squeeze(top, axis), dtype=x.dtype)
+
+
+def _floats(x: ArrayLike) -> np.ndarray:
+    x = np.asarray(x)
+    return checks.float_array("x", x.astype(np.float64) if x.dtype.kind in "iu" else x)
 
 
 def _shifted_exp(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
