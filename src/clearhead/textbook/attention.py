@@ -76,7 +76,7 @@ def attention_scores(
     with np.errstate(invalid="ignore", over="ignore"):  # a masked key may hold anything; its score is not used
         scores: np.ndarray = (Q.astype(kind) @ K.astype(kind).swapaxes(-1, -2)) * kind.type(scale)
     if softcap is not None:
-        softcap = checks.number("softcap", softcap, above=0)
+        softcap = checks.number("softcap", softcap, above=0.0)
         scores = np.tanh(scores / kind.type(softcap)) * kind.type(softcap)
     return scores
 
