@@ -21,7 +21,7 @@ def positional_encoding(seq_len: int, d_model: int, *, base: float = 10000.0) ->
     """
     seq_len = checks.count("seq_len", seq_len, least=0)
     d_model = checks.count("d_model", d_model)
-    base = checks.number("base", base, above=0)
+    base = checks.number("base", base, above=0.0)
     columns = np.arange(d_model)
     angles = np.arange(seq_len)[:, None] / base ** (2 * (columns // 2) / d_model)
     return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))

@@ -35,7 +35,7 @@ def rope_frequencies(width: int, base: float = 10000.0) -> Frequencies:
 
     → frequencies (width / 2,), float64
     """
-    width, base = checks.count("width", width, least=2), checks.number("base", base, above=1)
+    width, base = checks.count("width", width, least=2), checks.number("base", base, above=1.0)
     if width % 2:
         raise ValueError(
             f"width must be even, since columns turn in pairs, got {width} "
@@ -48,14 +48,14 @@ def linear_scaling(
     width: int, base: float = 10000.0, length: int | None = None, *, factor: float
 ) -> tuple[Frequencies, float]:
     """Every pair `factor` times as slow, as if the positions lay closer together."""
-    return rope_frequencies(width, base) / checks.number("factor", factor, above=0), 1.0
+    return rope_frequencies(width, base) / checks.number("factor", factor, above=0.0), 1.0
 
 
 def ntk_scaling(
     width: int, base: float = 10000.0, length: int | None = None, *, factor: float
 ) -> tuple[Frequencies, float]:
     """A larger base, chosen so that the slowest pair is `factor` times as slow and the fastest keeps its speed."""
-    factor, base = checks.number("factor", factor, above=0), checks.number("base", base, above=1)
+    factor, base = checks.number("factor", factor, above=0.0), checks.number("base", base, above=1.0)
     width = checks.count("width", width, least=4)  # the one pair of width 2 is both the fastest and the slowest
     return rope_frequencies(width, base * factor ** (width / (width - 2))), 1.0
 
@@ -64,7 +64,7 @@ def dynamic_ntk_scaling(
     width: int, base: float = 10000.0, length: int | None = None, *, factor: float, original_length: int
 ) -> tuple[Frequencies, float]:
     """NTK scaling that begins at the trained length and grows with the text: nothing changes for short ones."""
-    factor = checks.number("factor", factor, above=0)
+    factor = checks.number("factor", factor, above=0.0)
     original_length = checks.count("original_length", original_length)
     stretch = max(length or 0, original_length) / original_length
     return ntk_scaling(width, base, factor=factor * stretch - (factor - 1))
@@ -91,14 +91,14 @@ def yarn_scaling(
     unless it is given, or the ratio of two such numbers if mscale and mscale_all_dim are (DeepSeek).
     """
     plain = rope_frequencies(width, base)
-    factor = checks.number("factor", factor, above=0)
+    factor = checks.number("factor", factor, above=0.0)
     original_length = checks.count("original_length", original_length)
 
     def pair_that_turns(times: float) -> float:
         return width * math.log(original_length / (2 * math.pi * times)) / (2 * math.log(base))
 
-    low = pair_that_turns(checks.number("beta_fast", beta_fast, above=0))
-    high = pair_that_turns(checks.number("beta_slow", beta_slow, above=0))
+    low = pair_that_turns(checks.number("beta_fast", beta_fast, above=0.0))
+    high = pair_that_turns(checks.number("beta_slow", beta_slow, above=0.0))
     if truncate:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, width - 1)
@@ -131,7 +131,7 @@ def llama3_scaling(
     Between the two the blend is linear in the number of turns.
     """
     plain = rope_frequencies(width, base)
-    factor = checks.number("factor", factor, above=0)
+    factor = checks.number("factor", factor, above=0.0)
     low_freq_factor = checks.number("low_freq_factor", low_freq_factor)
     high_freq_factor = checks.number("high_freq_factor", high_freq_factor, above=low_freq_factor)
     turns = checks.count("original_length", original_length) * plain / (2 * math.pi)
@@ -164,7 +164,7 @@ def longrope_scaling(
                 "longrope_scaling needs factor, how many times the trained length the model is stretched to "
                 "(max_position_embeddings / original_length), or attention_factor"
             )
-        factor = checks.number("factor", factor, above=0)
+        factor = checks.number("factor", factor, above=0.0)
         attention_factor = math.sqrt(1 + math.log(max(factor, 1)) / math.log(original_length))
     own = long if length is not None and length > original_length else short
     return plain / own, checks.number("attention_factor", attention_factor)
@@ -185,7 +185,7 @@ def proportional_scaling(
     share = checks.number("partial_rotary_factor", partial_rotary_factor)
     if not 0 <= share <= 1:
         raise ValueError(f"partial_rotary_factor must be between 0 and 1, got {share:g}")
-    plain = rope_frequencies(width, base) / checks.number("factor", factor, above=0)
+    plain = rope_frequencies(width, base) / checks.number("factor", factor, above=0.0)
     return np.where(np.arange(width // 2) < int(share * width // 2), plain, 0.0), 1.0
 
 
