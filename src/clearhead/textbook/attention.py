@@ -29,7 +29,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     softcap: float | None = None,
     bias: ArrayLike | None = None,
-    sinks: ArrayLike | None = None,
+    sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
 ) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q n_k"]]:
@@ -112,7 +112,7 @@ def mask_scores(
 def attention_weights(
     scores: Float[np.ndarray, "... n_q n_k"],
     *,
-    sinks: ArrayLike | None = None,
+    sinks: ArrayLike | float | None = None,
 ) -> Float[np.ndarray, "... n_q n_k"]:
     """Softmax over the keys. A sink is one more score per head that takes weight and gives no value.
 
@@ -216,7 +216,7 @@ def share_heads(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     return np.repeat(x, checks.head_groups(like.shape[-3], x.shape[-3]), axis=-3)
 
 
-def sink_column(sinks: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+def sink_column(sinks: ArrayLike | float, shape: tuple[int, ...]) -> np.ndarray:
     """The sinks as one more column of scores: (h,) → (…, h, n_q, 1)."""
     sinks = checks.float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
     heads = shape[-3] if len(shape) >= 3 else 1
