@@ -1,0 +1,153 @@
+"""One patch's attention drawn back over the image it was cut from.
+
+Patches are numbered row by row: patch = row · columns + column. A class token, where a model has one, stands before
+them; it has no place in the image, so what it takes of the weight is written below.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike
+
+from clearhead.figures import colours
+from clearhead.figures.bar import Bar
+from clearhead.figures.frame import BAR_GAP
+from clearhead.figures.grid import GAP, NAME_HEIGHT
+from clearhead.figures.measure import NOTE_SIZE, text_style
+from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, patch_attention, patch_grid
+from clearhead.figures.save import checked_path, write
+from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
+
+LONGEST_SIDE = 4.2  # of the image, in inches
+SHORTEST_SIDE = 1.3
+MOST_PIXELS = 1600  # along a side; more would not reach the screen
+
+
+def visualize_patch_attention(
+    image: ArrayLike,
+    weights: ArrayLike,
+    patch: int | tuple[int, int] | str,
+    *,
+    patch_size: int | tuple[int, int],
+    title: str | None = None,
+    vmax: float | None = None,
+    cmap: str | Colormap | None = None,
+    save: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw where in the image one patch looks: the image with the patch marked, and beside it its attention.
+
+    image (H, W) grey or (H, W, 3) colour, uint8 or floats from 0 to 1
+    weights (n, n), one row for each of the n patches, or (n) for the chosen patch alone; n + 1 instead of n says
+    that a class token stands before the patches → a matplotlib figure
+
+    `patch` is a patch's number, its (row, column), or "class" for the class token's own attention. `patch_size` is
+    the side of a patch in pixels, or its (height, width). The colours run from 0 to the largest weight or to
+    `vmax`. `save` and the figure are as in `visualize_attention`.
+
+    Raises:
+        TypeError: the image is neither uint8 nor float, or the weights are not floats.
+        ValueError: the image's shape, the patch size, the number of weights and the patch do not fit together;
+            weights are negative or not finite; `vmax`, `cmap` or the suffix of `save` is not one of those allowed.
+        FileNotFoundError: the folder of `save` does not exist.
+    """
+    path = None if save is None else checked_path(save)
+    pixels = checked_image(image)
+    grid = patch_grid(pixels.shape[0], pixels.shape[1], patch_size)
+    attention = patch_attention(weights, patch, grid)
+    largest = float(attention.weights.max())
+    norm = colours.scale(largest, vmax)
+    colour_map = colours.colour_map(cmap)
+    width, height = _panel_size(*pixels.shape[:2])
+    bar = Bar(norm, "attention weight", height, above=vmax is not None and largest > vmax)
+
+    figure, axes = _laid_out(width, height, bar, colour_map, title, _class_note(attention))
+    step = -(-max(pixels.shape) // MOST_PIXELS)
+    tints = colour_map(norm(attention.weights))
+    pictures = (pixels[::step, ::step], _tinted(pixels, tints, grid, step))
+    for ax, picture, name in zip(axes, pictures, _panel_names(attention, grid), strict=True):
+        _show(ax, picture, name, pixels.shape[:2])
+        if attention.place is not None:
+            _mark(ax, attention.place, grid)
+    if path is not None:
+        write(figure, path)
+    return figure
+
+
+def _laid_out(
+    width: float, height: float, bar: Bar, cmap: Colormap, title: str | None, note: str
+) -> tuple[Sheet, tuple[Axes, Axes]]:
+    """A sheet for two pictures of width × height side by side, with everything around them drawn."""
+    bar_left = MARGIN + 2 * width + GAP + BAR_GAP
+    across = bar_left + bar.room + MARGIN
+    title, title_height = block(title, TITLE_SIZE, across - 2 * MARGIN)
+    note, note_height = block(note, NOTE_SIZE, across - 2 * MARGIN)
+    top = MARGIN + title_height + NAME_HEIGHT
+    down = top + bar.height + note_height + MARGIN
+    sheet = Sheet(across, down)
+    if title:
+        sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
+    if note:
+        sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+    panels = (sheet.axes_at(MARGIN, top, width, height), sheet.axes_at(MARGIN + width + GAP, top, width, height))
+    sheet.draw_bar(bar, cmap, bar_left, top)
+    return sheet, panels
+
+
+def _panel_size(height: int, width: int) -> tuple[float, float]:
+    """Inches for an image of height × width pixels: its proportions, unless it is a narrow strip."""
+    scale = LONGEST_SIDE / max(height, width)
+    return max(width * scale, SHORTEST_SIDE), max(height * scale, SHORTEST_SIDE)
+
+
+def _panel_names(attention: PatchAttention, grid: PatchGrid) -> tuple[str, str]:
+    if attention.place is None:
+        return "image", "attention of the class token"
+    row, column = attention.place
+    return f"patch {row * grid.columns + column} (row {row}, column {column})", "its attention"
+
+
+def _class_note(attention: PatchAttention) -> str:
+    if attention.on_class is None:
+        return ""
+    return f"The class token, which has no place in the image, gets {attention.on_class:.2f} of the weight."
+
+
+def _tinted(
+    pixels: Float[np.ndarray, "height width 3"], tints: Float[np.ndarray, "rows columns 4"], grid: PatchGrid, step: int
+) -> Float[np.ndarray, "pixels_down pixels_across 3"]:
+    """Every `step`-th pixel in pale grey under the colour of its patch's weight, so that both can be read."""
+    grey = pixels[::step, ::step] @ colours.BRIGHTNESS.astype(np.float32)
+    row = np.arange(0, pixels.shape[0], step) // grid.height
+    column = np.arange(0, pixels.shape[1], step) // grid.width
+    return tints[row[:, None], column, :3] * (0.6 + 0.4 * grey[..., None])
+
+
+def _show(axes: Axes, picture: Float[np.ndarray, "height width 3"], name: str, shape: tuple[int, ...]) -> None:
+    """A picture whose axes count pixels of the image."""
+    axes.imshow(
+        picture,
+        aspect="auto",
+        origin="upper",
+        interpolation="antialiased",
+        extent=(-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5),
+    )
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(name, loc="center", y=1.0, pad=4, **text_style(10.0))
+    for spine in axes.spines.values():
+        spine.set(linewidth=0.5, alpha=0.5)
+
+
+def _mark(axes: Axes, place: tuple[int, int], grid: PatchGrid) -> None:
+    """A frame around the patch, dark outside and light inside, so that it shows on any image."""
+    corner = (place[1] * grid.width - 0.5, place[0] * grid.height - 0.5)
+    for colour, thickness in ((colours.DARK, 3.4), (colours.LIGHT, 1.6)):
+        axes.add_patch(
+            Rectangle(corner, grid.width, grid.height, fill=False, edgecolor=colour, linewidth=thickness, clip_on=False)
+        )
