@@ -90,6 +90,16 @@ def same_length(keys: np.ndarray, values: np.ndarray) -> None:
         )
 
 
+def head_width(d_model: int, num_heads: int) -> int:
+    """d_k = d_model / num_heads, the columns of one head."""
+    if d_model % num_heads:
+        raise ValueError(
+            f"d_model = {d_model} cannot be divided among num_heads = {num_heads} heads evenly; "
+            f"d_model must be a multiple of num_heads (d_model={d_model + -d_model % num_heads} is)"
+        )
+    return d_model // num_heads
+
+
 def head_groups(heads: int, kv_heads: int) -> int:
     """How many query heads share one key/value head."""
     if kv_heads == 0 or heads % kv_heads:
