@@ -1,0 +1,32 @@
+"""How a call is described to a kernel: two tables of integers and one of numbers.
+
+A kernel that took its arrays as numba arrays would be compiled again for every mixture of types and layouts. Handed
+addresses and strides, it is compiled twice, for float32 and for float64, and takes whatever comes.
+"""
+
+from __future__ import annotations
+
+# Rows of the table of arrays.
+QUERY, KEY, VALUE, OUTPUT, LSE, ALLOWED, BIAS, LOW, HIGH, SINK = range(10)
+ARRAYS = 10
+
+# Its columns: where the array starts, the bytes from one row and from one column to the next, how its numbers are
+# stored, and the bytes from one step to the next along each leading axis (0 where it is broadcast).
+ADDRESS, ROW, COLUMN, STORED = range(4)
+LEADING = 4
+LEADING_AXES = 6
+FIELDS = LEADING + LEADING_AXES
+
+# The table of sizes. The leading axes' lengths follow at SHAPE.
+TASKS, PANELS, VECTORS, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY, SHAPE = range(13)
+SIZES = SHAPE + LEADING_AXES
+
+# What BIAS_FORM says: no bias, one number per query and key, one number per distance query − key.
+NO_BIAS, FULL_BIAS, RELATIVE_BIAS = range(3)
+
+# The table of numbers. SCALE is positive; SIGN carries its sign, and is 0 for a scale of zero.
+SCALE, SIGN, SOFTCAP, KEEP = range(4)
+NUMBERS = 4
+
+# The shared progress of a call: the next task to be taken, and whether to stop taking them.
+NEXT, STOP = range(2)

@@ -1,0 +1,358 @@
+"""Between the caller's arrays and the kernels' scratch.
+
+Arrays come in four float types and in any layout; the kernels compute in float32 or float64 on rows they can walk.
+This file reads, converts, turns and writes rows. Only a tile's worth is ever converted at a time, so a bfloat16
+cache is never copied whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from clearhead.kernels.compiler import helper
+from clearhead.kernels.vector import BYTE, I16, I32, Vectors
+
+# How a number is stored. The value is what the descriptor of a call carries.
+FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = 0, 1, 2, 3
+KINDS = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64": FLOAT64}
+
+
+def _widened(v: Vectors, raw: ir.Value, kind: int) -> ir.Value:
+    """Stored numbers as numbers to compute with; exact, since the computing type is at least as wide."""
+    lanes = raw.type.count if isinstance(raw.type, ir.VectorType) else None
+
+    def shaped(element: ir.Type) -> ir.Type:
+        return element if lanes is None else ir.VectorType(element, lanes)
+
+    if kind == BFLOAT16:  # the upper half of a float32
+        shift = ir.Constant(I32, 16) if lanes is None else ir.Constant(shaped(I32), [16] * lanes)
+        raw = v.b.bitcast(v.b.shl(v.b.zext(raw, shaped(I32)), shift), shaped(ir.FloatType()))
+    elif kind == FLOAT16:
+        raw = v.b.bitcast(raw, shaped(ir.HalfType()))
+    if raw.type == shaped(v.scalar):
+        return raw
+    # float64 is only ever read where it is computed with; the other branch of such a choice must compile all the same
+    return (v.b.fptrunc if kind == FLOAT64 else v.b.fpext)(raw, shaped(v.scalar))
+
+
+def _narrowed(v: Vectors, value: ir.Value, kind: int) -> ir.Value:
+    """A vector of computed numbers rounded to nearest, ties to even, as they are stored."""
+    if kind == FLOAT64 or (kind == FLOAT32 and v.size == 4):
+        return value
+    single = ir.VectorType(ir.FloatType(), v.lanes)
+    if v.size == 8:
+        value = v.b.fptrunc(value, single)
+    if kind == FLOAT32:
+        return value
+    if kind == FLOAT16:
+        return v.b.fptrunc(value, ir.VectorType(ir.HalfType(), v.lanes))
+    whole, half = ir.VectorType(I32, v.lanes), ir.VectorType(I16, v.lanes)
+
+    def const(n: int) -> ir.Constant:
+        return ir.Constant(whole, [n] * v.lanes)
+
+    bits = v.b.bitcast(value, whole)
+    even = v.b.and_(v.b.lshr(bits, const(16)), const(1))
+    rounded = v.b.add(bits, v.b.add(even, const(0x7FFF)))
+    nan = v.b.fcmp_unordered("uno", value, value)
+    quiet = v.b.or_(bits, const(0x400000))  # rounding a NaN up could carry into infinity
+    return v.b.trunc(v.b.lshr(v.b.select(nan, quiet, rounded), const(16)), half)
+
+
+STORED: dict[int, tuple[ir.Type, int]] = {
+    FLOAT16: (I16, 2),
+    BFLOAT16: (I16, 2),
+    FLOAT32: (ir.FloatType(), 4),
+    FLOAT64: (ir.DoubleType(), 8),
+}
+
+
+@intrinsic(prefer_literal=True)
+def read(typing: Any, like: Any, kind: Any, address: Any) -> Any:
+    """One stored number."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        element, _size = STORED[kind.literal_value]
+        return _widened(v, v.load(v.pointer(args[2]), element), kind.literal_value)
+
+    return like(like, kind, types.intp), codegen
+
+
+@intrinsic(prefer_literal=True)
+def read_vectors(typing: Any, like: Any, kind: Any, source: Any, target: Any, count: Any) -> Any:
+    """Convert the first count (a multiple of the lanes) of a run of stored numbers."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        element, size = STORED[kind.literal_value]
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            raw = v.load(v.pointer(args[2], builder.mul(i, v.index(size))), ir.VectorType(element, v.lanes))
+            v.store(_widened(v, raw, kind.literal_value), v.pointer(args[3], builder.mul(i, v.index(v.size))))
+            return []
+
+        v.loop(args[4], v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return types.void(like, kind, types.intp, types.intp, types.intp), codegen
+
+
+@intrinsic(prefer_literal=True)
+def write_vectors(typing: Any, like: Any, kind: Any, source: Any, target: Any, count: Any) -> Any:
+    """Round the first count (a multiple of the lanes) of a run of computed numbers to their stored form."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _element, size = STORED[kind.literal_value]
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            value = v.load(v.pointer(args[2], builder.mul(i, v.index(v.size))))
+            v.store(_narrowed(v, value, kind.literal_value), v.pointer(args[3], builder.mul(i, v.index(size))))
+            return []
+
+        v.loop(args[4], v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return types.void(like, kind, types.intp, types.intp, types.intp), codegen
+
+
+@intrinsic
+def turn(typing: Any, like: Any, source: Any, source_row: Any, target: Any, target_row: Any) -> Any:
+    """Transpose one lanes × lanes block; rows are source_row and target_row bytes apart."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, source, source_row, target, target_row = args
+        rows = [v.load(v.pointer(source, builder.mul(source_row, v.index(r)))) for r in range(v.lanes)]
+        for r, row in enumerate(_transposed(v, rows)):
+            v.store(row, v.pointer(target, builder.mul(target_row, v.index(r))))
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, types.intp, types.intp, types.intp), codegen
+
+
+def _transposed(v: Vectors, rows: list[ir.Value]) -> list[ir.Value]:
+    """Rows become columns in log₂(lanes) rounds: round s swaps bit s of the row number with bit s of the lane."""
+    mask_type = ir.VectorType(I32, v.lanes)
+    s = 1
+    while s < v.lanes:
+        low = [i if not i & s else v.lanes + i - s for i in range(v.lanes)]
+        high = [i + s if not i & s else v.lanes + i for i in range(v.lanes)]
+        new = list(rows)
+        for r in range(v.lanes):
+            if not r & s:
+                new[r] = v.b.shuffle_vector(rows[r], rows[r + s], ir.Constant(mask_type, low))
+                new[r + s] = v.b.shuffle_vector(rows[r], rows[r + s], ir.Constant(mask_type, high))
+        rows, s = new, s * 2
+    return rows
+
+
+@intrinsic
+def all_finite(typing: Any, like: Any, address: Any, count: Any) -> Any:
+    """Whether `count` numbers (a multiple of the lanes) hold no NaN and no infinity: x · 0 is 0 for the others."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+
+        def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            x = v.load(v.pointer(args[1], builder.mul(i, v.index(v.size))))
+            return [v.fma(x, v.const(0.0), sums[0])]
+
+        (total,) = v.loop(args[2], v.lanes, [v.const(0.0)], step)
+        total = v.reduce_add(total)
+        return builder.zext(builder.fcmp_ordered("==", total, ir.Constant(v.scalar, 0.0)), BYTE)
+
+    return types.uint8(like, types.intp, types.intp), codegen
+
+
+@intrinsic
+def peek(typing: Any, like: Any, address: Any) -> Any:
+    """The number at an address in scratch."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        return v.load(v.pointer(args[1]), v.scalar)
+
+    return like(like, types.intp), codegen
+
+
+@intrinsic
+def poke(typing: Any, like: Any, address: Any, value: Any) -> Any:
+    """Set the number at an address in scratch."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        v.store(args[2], v.pointer(args[1]))
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, like), codegen
+
+
+@intrinsic
+def cast(typing: Any, like: Any, value: Any) -> Any:
+    """A number as a computed number."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
+        return context.cast(builder, args[1], value, like)
+
+    return like(like, value), codegen
+
+
+@intrinsic
+def poke_flag(typing: Any, address: Any, value: Any) -> Any:
+    """Set a byte to 1 or 0."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
+        flag = context.cast(builder, args[1], value, types.uint8)
+        builder.store(flag, builder.inttoptr(args[0], BYTE.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, value), codegen
+
+
+@intrinsic(prefer_literal=True)
+def peek_integer(typing: Any, size: Any, address: Any) -> Any:
+    """The signed integer of 1 or 8 bytes at an address."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        kind = ir.IntType(8 * size.literal_value)
+        value = builder.load(builder.inttoptr(args[1], kind.as_pointer()))
+        value.align = 1
+        return value if size.literal_value == 8 else builder.sext(value, ir.IntType(64))
+
+    return types.intp(size, types.intp), codegen
+
+
+@intrinsic
+def poke_integer(typing: Any, like: Any, address: Any, value: Any) -> Any:
+    """Set an integer of the element's size at an address in scratch."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        value = args[2] if v.size == 8 else builder.trunc(args[2], I32)
+        v.store(value, v.pointer(args[1]))
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, types.intp), codegen
+
+
+@helper
+def stored_size(kind):
+    """Bytes of one stored number."""
+    return 2 if kind <= BFLOAT16 else (4 if kind == FLOAT32 else 8)
+
+
+@helper
+def read_one(like, kind, address):
+    if kind == FLOAT16:
+        return read(like, FLOAT16, address)
+    if kind == BFLOAT16:
+        return read(like, BFLOAT16, address)
+    if kind == FLOAT32 or size_of(like) == 4:
+        return read(like, FLOAT32, address)
+    return read(like, FLOAT64, address)
+
+
+@intrinsic
+def size_of(typing: Any, like: Any) -> Any:
+    """Bytes of one computed number."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return ir.Constant(ir.IntType(64), 4 if like == types.float32 else 8)
+
+    return types.intp(like), codegen
+
+
+@intrinsic
+def lanes_of(typing: Any, like: Any) -> Any:
+    """Numbers in one vector."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return ir.Constant(ir.IntType(64), Vectors(builder, like).lanes)
+
+    return types.intp(like), codegen
+
+
+@helper
+def read_row(like, kind, source, step, target, count):
+    """Convert `count` stored numbers, `step` bytes apart, into a run of computed ones."""
+    done = 0
+    if step == stored_size(kind):
+        done = count - count % lanes_of(like)
+        if kind == FLOAT16:
+            read_vectors(like, FLOAT16, source, target, done)
+        elif kind == BFLOAT16:
+            read_vectors(like, BFLOAT16, source, target, done)
+        elif kind == FLOAT32:
+            read_vectors(like, FLOAT32, source, target, done)
+        else:
+            read_vectors(like, FLOAT64, source, target, done)
+    for x in range(done, count):
+        poke(like, target + x * size_of(like), read_one(like, kind, source + x * step))
+
+
+@helper
+def round_up(n, step):
+    return (n + step - 1) // step * step
+
+
+@helper
+def read_rows(like, kind, source, row, column, target, target_row, rows, columns):
+    """Convert a block of a caller's array into rows of scratch."""
+    for r in range(rows):
+        read_row(like, kind, source + r * row, column, target + r * target_row, columns)
+
+
+@helper
+def turn_rows(like, source, source_row, target, target_row, rows, columns):
+    """target[column, row] = source[row, column]; rows and columns are multiples of the lanes."""
+    lanes, size = lanes_of(like), size_of(like)
+    for r in range(0, rows, lanes):
+        for c in range(0, columns, lanes):
+            turn(
+                like, source + r * source_row + c * size, source_row,
+                target + c * target_row + r * size, target_row,
+            )  # fmt: skip
+
+
+@helper
+def write_row(like, kind, source, target, step, count, spare):
+    """Round a run of computed numbers into a caller's array, `step` bytes apart."""
+    size = stored_size(kind)
+    lanes = lanes_of(like)
+    done = count - count % lanes if step == size else 0
+    _write(like, kind, source, target, done)
+    for x in range(done, count, lanes):  # what does not fill a vector, or does not lie together, goes by way of spare
+        here = min(lanes, count - x)
+        _write(like, kind, source + x * size_of(like), spare, lanes)
+        for i in range(here):
+            for byte in range(size):
+                _copy_byte(spare + i * size + byte, target + (x + i) * step + byte)
+
+
+@helper
+def _write(like, kind, source, target, count):
+    if kind == FLOAT16:
+        write_vectors(like, FLOAT16, source, target, count)
+    elif kind == BFLOAT16:
+        write_vectors(like, BFLOAT16, source, target, count)
+    elif kind == FLOAT32:
+        write_vectors(like, FLOAT32, source, target, count)
+    elif size_of(like) == 8:
+        write_vectors(like, FLOAT64, source, target, count)
+
+
+@intrinsic
+def _copy_byte(typing: Any, source: Any, target: Any) -> Any:
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        pointers = [builder.inttoptr(a, BYTE.as_pointer()) for a in args]
+        builder.store(builder.load(pointers[0]), pointers[1])
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), codegen

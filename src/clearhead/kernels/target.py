@@ -1,0 +1,49 @@
+"""How wide the vectors of this machine are, and how many registers there are to keep them in.
+
+All kernels are written in terms of these few numbers, so AVX-512, AVX2 and anything else that LLVM knows run the
+same source. numba decides what is compiled for; its variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES are obeyed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import llvmlite.binding as llvm
+from numba.core import config
+
+
+class Target(NamedTuple):
+    """The shape of the micro-tile: `rows` × (`vectors` · lanes) accumulators stay in registers."""
+
+    name: str
+    vector_bytes: int
+    rows: int
+    vectors: int
+
+    def lanes(self, itemsize: int) -> int:
+        """Numbers in one vector."""
+        return self.vector_bytes // itemsize
+
+
+def _features() -> set[str]:
+    """The CPU features numba compiles for, as LLVM names them."""
+    if config.CPU_NAME == "generic":
+        return set()
+    if config.CPU_FEATURES is not None:
+        return {word[1:] for word in config.CPU_FEATURES.split(",") if word.startswith("+")}
+    return {word[1:] for word in llvm.get_host_cpu_features().flatten().split(",") if word.startswith("+")}
+
+
+def detect() -> Target:
+    """What numba will compile for in this process."""
+    features = _features()
+    if "avx512f" in features:
+        return Target("avx512", 64, rows=6, vectors=4)  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
+    if "avx2" in features and "fma" in features:
+        return Target("avx2", 32, rows=6, vectors=2)  # 12 of 16
+    if "neon" in features:
+        return Target("neon", 16, rows=6, vectors=4)  # 24 of 32; reasoned, not measured
+    return Target("generic", 16, rows=4, vectors=2)  # 8 of 16: without fma a product needs a register of its own
+
+
+TARGET = detect()

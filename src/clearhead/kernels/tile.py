@@ -1,0 +1,299 @@
+"""What happens to a tile of scores between the two products.
+
+A tile is S[key, query], `rows` keys by `width` queries, contiguous, with one query per vector lane. Every pass here
+walks it one column of lanes at a time, so a lane's running maximum and sum stay in registers and a 192-key column
+(12 KiB) stays in L1 from one pass to the next. Exponentials are powers of two: the logarithm's base is folded into
+the scale, once, at the start.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from clearhead.kernels.vector import I32, I64, Vectors
+
+UNROLL = 4  # rows per turn: enough independent work to hide the latency of max and add
+MINUS_INF = float("-inf")
+
+
+def _columns(v: Vectors, width: ir.Value, body: Any) -> None:
+    """Run body(byte offset) for each vector column of a row of `width` numbers."""
+
+    def column(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        body(v.b.mul(i, v.index(v.size)))
+        return []
+
+    v.loop(width, v.lanes, [], column)
+
+
+def _rows(
+    v: Vectors, tile: ir.Value, offset: ir.Value, rows: ir.Value, width: ir.Value, carried: Any, body: Any
+) -> Any:
+    """Fold body(pointer, row, carried) over the rows of one vector column, `UNROLL` at a time, then one by one."""
+    stride = v.b.mul(width, v.index(v.size))
+    base = v.pointer(tile, offset)
+    bulk = v.b.sub(rows, v.b.srem(rows, v.index(UNROLL)))
+
+    def place(row: ir.Value) -> ir.Value:
+        return v.b.gep(base, [v.b.mul(row, stride)])
+
+    def turn(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        following = [v.b.add(i, v.index(u)) for u in range(UNROLL)]
+        return [body(place(r), r, s) for r, s in zip(following, sums, strict=True)]
+
+    sums = v.loop(bulk, UNROLL, [carried] * UNROLL, turn)
+
+    def last(i: ir.Value, rest: list[ir.Value]) -> list[ir.Value]:
+        row = v.b.add(bulk, i)
+        return [body(place(row), row, rest[0])]
+
+    return sums[1:] + v.loop(v.b.sub(rows, bulk), 1, sums[:1], last)
+
+
+@intrinsic
+def soften(
+    typing: Any, like: Any, tile: Any, rows: Any, width: Any, top: Any, total: Any, alpha: Any, scale: Any, rest: Any
+) -> Any:
+    """One step of online softmax: tile ← 2^(tile · scale − new top), and top, total and alpha move on with it.
+
+    top, total, alpha: `width` numbers each. alpha is what the sums so far must be multiplied by. A lane that has
+    seen no key keeps top = −inf and total = 0. `rest` is what rounding took from the scale: an error in it is the
+    same for every key, does not average out, and would be most of the error of the result (3.3e-7 against 1.3e-7).
+    """
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, like, like)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, top, total, alpha, scale, rest = args
+        factor, remainder = v.splat(scale), v.splat(rest)
+
+        def column(offset: ir.Value) -> None:
+            def highest(p: ir.Value, _: ir.Value, best: ir.Value) -> ir.Value:
+                return v.max(v.load(p), best)
+
+            best = _rows(v, tile, offset, rows, width, v.const(MINUS_INF), highest)
+            best = v.max(v.max(best[0], best[1]), v.max(best[2], best[3]))
+            before = v.load(v.pointer(top, offset))
+            after = v.max(v.b.fmul(best, factor), before)
+            empty = builder.fcmp_ordered("==", after, v.const(MINUS_INF))
+            reference = builder.select(empty, v.const(0.0), after)
+            shrink = v.exp2(builder.fsub(before, reference))
+            shift = builder.fneg(reference)
+
+            def exponential(p: ir.Value, _: ir.Value, sum_: ir.Value) -> ir.Value:
+                score = v.load(p)
+                exponent = v.fma(score, remainder, v.fma(score, factor, shift))
+                value = v.exp2(exponent)
+                v.store(value, p)
+                return builder.fadd(sum_, value)
+
+            sums = _rows(v, tile, offset, rows, width, v.const(0.0), exponential)
+            sum_ = builder.fadd(builder.fadd(sums[0], sums[1]), builder.fadd(sums[2], sums[3]))
+            v.store(v.fma(v.load(v.pointer(total, offset)), shrink, sum_), v.pointer(total, offset))
+            v.store(after, v.pointer(top, offset))
+            v.store(shrink, v.pointer(alpha, offset))
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, softcap: Any) -> Any:
+    """tile ← softcap · tanh(tile · scale / softcap)."""
+    signature = types.void(like, types.intp, types.intp, types.intp, like, like)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, scale, softcap = args
+        inward, outward = v.splat(builder.fdiv(scale, softcap)), v.splat(softcap)
+
+        def squeeze(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
+            v.store(builder.fmul(v.tanh(builder.fmul(v.load(p), inward)), outward), p)
+            return nothing
+
+        _columns(v, width, lambda offset: _rows(v, tile, offset, rows, width, v.const(0.0), squeeze))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_relative(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, table: Any) -> Any:
+    """tile[key, query] ← tile · scale + table[query − key], the table's address being that of query 0 − key 0."""
+    signature = types.void(like, types.intp, types.intp, types.intp, like, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, scale, table = args
+        factor = v.splat(scale)
+
+        def column(offset: ir.Value) -> None:
+            here = v.pointer(table, offset)
+
+            def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                bias = v.load(builder.gep(here, [builder.mul(row, v.index(-v.size))]))
+                v.store(_biased(v, v.load(p), factor, bias), p)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), add)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, bias: Any) -> Any:
+    """tile ← tile · scale + bias, and −inf where the bias is, whatever the score."""
+    signature = types.void(like, types.intp, types.intp, types.intp, like, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, scale, bias = args
+        factor = v.splat(scale)
+        stride = builder.mul(width, v.index(v.size))
+
+        def column(offset: ir.Value) -> None:
+            def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                amount = v.load(v.pointer(bias, builder.add(offset, builder.mul(row, stride))))
+                v.store(_biased(v, v.load(p), factor, amount), p)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), add)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+def _biased(v: Vectors, score: ir.Value, factor: ir.Value, bias: ir.Value) -> ir.Value:
+    """score · factor + bias; selected, not summed, where the bias is −inf: NaN + −inf would be NaN."""
+    forbidden = v.b.fcmp_ordered("==", bias, v.const(MINUS_INF))
+    return v.b.select(forbidden, v.const(MINUS_INF), v.fma(score, factor, bias))
+
+
+@intrinsic
+def divide(typing: Any, like: Any, tile: Any, rows: Any, width: Any, by: Any) -> Any:
+    """tile[row, query] ← tile / by[query]."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, by = args
+
+        def column(offset: ir.Value) -> None:
+            divisor = v.load(v.pointer(by, offset))
+
+            def quotient(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
+                v.store(builder.fdiv(v.load(p), divisor), p)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), quotient)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def keep_ranges(
+    typing: Any, like: Any, tile: Any, rows: Any, width: Any, first_key: Any, ranges: Any, low: Any, high: Any
+) -> Any:
+    """tile[key, query] ← −inf unless low[r, query] ≤ first_key + key < high[r, query] for one of the ranges r.
+
+    low, high: `ranges` rows of `width` integers of the element's size.
+    """
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, first_key, ranges, low, high = args
+        flags = ir.VectorType(ir.IntType(1), v.lanes)
+
+        def column(offset: ir.Value) -> None:
+            def keep(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                key = builder.add(first_key, row)
+                key = v.splat(builder.trunc(key, I32) if v.size == 4 else key)
+
+                def inside(r: ir.Value, found: list[ir.Value]) -> list[ir.Value]:
+                    at = builder.add(offset, builder.mul(builder.mul(r, width), v.index(v.size)))
+                    from_ = v.load(v.pointer(low, at), v.words)
+                    to = v.load(v.pointer(high, at), v.words)
+                    hit = builder.and_(builder.icmp_signed("<=", from_, key), builder.icmp_signed("<", key, to))
+                    return [builder.or_(found[0], hit)]
+
+                (allowed,) = v.loop(ranges, 1, [ir.Constant(flags, [0] * v.lanes)], inside)
+                v.store(builder.select(allowed, v.load(p), v.const(MINUS_INF)), p)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), keep)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def drop(
+    typing: Any, like: Any, tile: Any, rows: Any, width: Any, first_key: Any, low: Any, high: Any, threshold: Any
+) -> Any:
+    """tile[key, query] ← 0 where the hash of the place is below the threshold (see textbook/dropout.py).
+
+    low, high: the two halves of each query's key, `width` integers of the element's size.
+    """
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, first_key, low, high, threshold = args
+        bits = ir.VectorType(I32, v.lanes)
+
+        def narrow(x: ir.Value) -> ir.Value:
+            return builder.trunc(x, bits) if v.size == 8 else x
+
+        def const(n: int) -> ir.Constant:
+            return ir.Constant(bits, [n] * v.lanes)
+
+        limit = v.splat(builder.trunc(threshold, I32))
+
+        def column(offset: ir.Value) -> None:
+            salt = narrow(v.load(v.pointer(low, offset), v.words))
+            pepper = narrow(v.load(v.pointer(high, offset), v.words))
+
+            def maybe(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                x = builder.add(v.splat(builder.trunc(builder.add(first_key, row), I32)), salt)
+                x = builder.mul(builder.xor(x, builder.lshr(x, const(16))), const(0x7FEB352D))
+                x = builder.xor(x, pepper)
+                x = builder.mul(builder.xor(x, builder.lshr(x, const(15))), const(0x846CA68B))
+                x = builder.xor(x, builder.lshr(x, const(16)))
+                kept = builder.icmp_unsigned(">=", x, limit)
+                v.store(builder.select(kept, v.load(p), v.const(0.0)), p)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), maybe)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def fetch_add(typing: Any, address: Any, amount: Any) -> Any:
+    """Add to a shared 64-bit counter and return what it held, atomically."""
+    signature = types.intp(types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "monotonic")
+
+    return signature, codegen

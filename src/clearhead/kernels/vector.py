@@ -1,0 +1,184 @@
+"""Vector arithmetic as LLVM IR.
+
+numba compiles loops, but whether LLVM turns a loop into the vector code one had in mind is luck. A kernel that
+must run at the speed of the machine says which vectors it wants, and this file is how: `Vectors` writes vector
+instructions into a numba function that is being compiled. It holds no state of its own beyond that function's
+builder and works in float32 or float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from clearhead.kernels.target import TARGET
+
+BYTE, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+BYTES = BYTE.as_pointer()
+
+# Polynomials, highest power first, fitted by Remez exchange for the least relative error; key: bytes of the type.
+# 2^x on [−½, ½], off by at most 2e-9 and 3e-18 before rounding.
+EXP2 = {
+    4: (
+        0.00015345779771296525, 0.0013399929818629383, 0.009618489060964234, 0.055503287816624156,
+        0.24022646890115522, 0.6931472057348868, 1.0000000005541099,
+    ),
+    8: (
+        4.4353523518648835e-10, 7.0741043418275163e-09, 1.0178197558846429e-07, 1.3215433097307575e-06,
+        1.525273349109609e-05, 0.0001540353046249882, 0.0013333558146788773, 0.0096181291075883478,
+        0.055504108664819926, 0.24022650695910156, 0.69314718055994533, 1.0,
+    ),
+}  # fmt: skip
+LEAST_EXPONENT = {4: -126.0, 8: -1022.0}
+# tanh(x) / x in powers of x² for |x| < ¼, off by at most 2e-11 and 4e-18.
+TANH = {
+    4: (0.020540015315475004, -0.053896514070928643, 0.13333174198212592, -0.33333332094056398, 1.0),
+    8: (
+        -0.0013168218538160854, 0.0035782876933283391, -0.0088625107010256968, 0.021869467420642333,
+        -0.053968253633515261, 0.13333333333072417, -0.33333333333332558, 1.0,
+    ),
+}  # fmt: skip
+
+
+class Vectors:
+    """Writes vector instructions of one element type with `builder`."""
+
+    def __init__(self, builder: ir.IRBuilder, element: types.Type) -> None:
+        self.b = builder
+        self.size = 4 if element == types.float32 else 8
+        self.lanes = TARGET.lanes(self.size)
+        self.scalar = ir.FloatType() if self.size == 4 else ir.DoubleType()
+        self.word = I32 if self.size == 4 else I64
+        self.vec = ir.VectorType(self.scalar, self.lanes)
+        self.words = ir.VectorType(self.word, self.lanes)
+
+    # constants
+
+    def index(self, n: int) -> ir.Constant:
+        return ir.Constant(I64, n)
+
+    def const(self, x: float) -> ir.Constant:
+        return ir.Constant(self.vec, [_rounded(x, self.size)] * self.lanes)
+
+    def integers(self, n: int | Sequence[int]) -> ir.Constant:
+        return ir.Constant(self.words, [n] * self.lanes if isinstance(n, int) else list(n))
+
+    # memory: addresses are integers, offsets are bytes, nothing needs to be aligned
+
+    def pointer(self, address: ir.Value, offset: ir.Value | int = 0) -> ir.Value:
+        if isinstance(offset, int):
+            offset = self.index(offset)
+        return self.b.gep(self.b.inttoptr(address, BYTES), [offset])
+
+    def load(self, pointer: ir.Value, kind: ir.Type | None = None) -> ir.Value:
+        value = self.b.load(self.b.bitcast(pointer, (kind or self.vec).as_pointer()))
+        value.align = 1
+        return value
+
+    def store(self, value: ir.Value, pointer: ir.Value) -> None:
+        self.b.store(value, self.b.bitcast(pointer, value.type.as_pointer())).align = 1
+
+    def splat(self, scalar: ir.Value) -> ir.Value:
+        kind = ir.VectorType(scalar.type, self.lanes)
+        undefined = ir.Constant(kind, ir.Undefined)
+        one = self.b.insert_element(undefined, scalar, ir.Constant(I32, 0))
+        return self.b.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(I32, self.lanes), [0] * self.lanes))
+
+    # arithmetic
+
+    def call(self, name: str, result: ir.Type, *args: ir.Value, **flags: Any) -> ir.Value:
+        module = self.b.module
+        function = module.globals.get(name) or ir.Function(
+            module, ir.FunctionType(result, [a.type for a in args]), name
+        )
+        return self.b.call(function, args, **flags)
+
+    def suffix(self) -> str:
+        return f"v{self.lanes}f{self.size * 8}"
+
+    def fma(self, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+        if TARGET.name == "generic":  # without the instruction, llvm.fma is a library call per lane
+            return self.b.fadd(self.b.fmul(x, y), z)
+        return self.call(f"llvm.fma.{self.suffix()}", self.vec, x, y, z)
+
+    def max(self, x: ir.Value, y: ir.Value) -> ir.Value:
+        """The larger; y where x is NaN."""
+        return self.b.select(self.b.fcmp_ordered(">", x, y), x, y)
+
+    def select(self, where: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
+        return self.b.select(where, x, y)
+
+    def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+        """Highest power first, by Horner's rule."""
+        value = self.const(coefficients[0])
+        for c in coefficients[1:]:
+            value = self.fma(value, x, self.const(c))
+        return value
+
+    def exp2(self, x: ir.Value) -> ir.Value:
+        """2^x for x ≤ 0: exactly 0 below the smallest normal number, NaN for NaN."""
+        least = self.const(LEAST_EXPONENT[self.size])
+        tiny = self.b.fcmp_ordered("<", x, least)
+        inside = self.b.select(tiny, least, x)
+        whole = self.call(f"llvm.rint.{self.suffix()}", self.vec, inside)
+        value = self.polynomial(self.b.fsub(inside, whole), EXP2[self.size])
+        bias, shift = (127, 23) if self.size == 4 else (1023, 52)
+        exponent = self.b.add(self.b.fptosi(whole, self.words), self.integers(bias))
+        power = self.b.bitcast(self.b.shl(exponent, self.integers(shift)), self.vec)
+        return self.b.select(tiny, self.const(0.0), self.b.fmul(value, power))
+
+    def tanh(self, x: ir.Value) -> ir.Value:
+        """tanh x = 1 − 2 / (e^2x + 1), but by its odd series near 0, where that difference would lose digits."""
+        size = self.call(f"llvm.fabs.{self.suffix()}", self.vec, x)
+        decay = self.exp2(self.b.fmul(size, self.const(-2 / math.log(2))))
+        far = self.b.fdiv(self.b.fsub(self.const(1.0), decay), self.b.fadd(self.const(1.0), decay))
+        far = self.call(f"llvm.copysign.{self.suffix()}", self.vec, far, x)
+        square = self.b.fmul(x, x)
+        near = self.b.fmul(x, self.polynomial(square, TANH[self.size]))
+        return self.b.select(self.b.fcmp_ordered("<", size, self.const(0.25)), near, far)
+
+    def reduce_max(self, x: ir.Value) -> ir.Value:
+        return self.call(f"llvm.vector.reduce.fmax.{self.suffix()}", self.scalar, x, fastmath=("nnan",))
+
+    def reduce_add(self, x: ir.Value) -> ir.Value:
+        zero = ir.Constant(self.scalar, 0.0)
+        return self.call(f"llvm.vector.reduce.fadd.{self.suffix()}", self.scalar, zero, x, fastmath=("reassoc",))
+
+    # control
+
+    def loop(
+        self,
+        count: ir.Value,
+        step: int,
+        carried: Sequence[ir.Value],
+        body: Callable[[ir.Value, list[ir.Value]], Sequence[ir.Value]],
+    ) -> list[ir.Value]:
+        """for i in range(0, count, step): carried = body(i, carried). Runs no time at all if count is 0."""
+        before = self.b.block
+        head, inside, after = (self.b.append_basic_block() for _ in range(3))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        i = self.b.phi(I64)
+        i.add_incoming(self.index(0), before)
+        values = [self.b.phi(v.type) for v in carried]
+        for phi, v in zip(values, carried, strict=True):
+            phi.add_incoming(v, before)
+        self.b.cbranch(self.b.icmp_signed("<", i, count), inside, after)
+        self.b.position_at_end(inside)
+        new = body(i, list(values))
+        i.add_incoming(self.b.add(i, self.index(step)), self.b.block)
+        for phi, v in zip(values, new, strict=True):
+            phi.add_incoming(v, self.b.block)
+        self.b.branch(head)
+        self.b.position_at_end(after)
+        return list(values)
+
+
+def _rounded(x: float, size: int) -> float:
+    """x as the element type holds it: LLVM refuses a float constant with more digits than a float has."""
+    return float(np.float32(x)) if size == 4 else float(x)
