@@ -155,7 +155,7 @@ def mix_values(
         if not finite[..., j, :].all():
             with np.errstate(invalid="ignore"):  # weight 0 · inf, or inf − inf: the answer is NaN and should be
                 share = weights[..., :, j, None] * np.where(finite[..., j, :], 0, V[..., j, :])[..., None, :]
-                output = output + np.where(allowed[..., :, j, None], share, 0)
+                output = np.where(allowed[..., :, j, None], output + share, output)
     return output
 
 

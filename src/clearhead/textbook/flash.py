@@ -47,7 +47,7 @@ def flash_attention(
             scores = mask_scores(scores, mask[..., rows, keys])
             new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
             reference = np.where(np.isneginf(new_top), 0, new_top)  # nothing seen yet: any reference will do
-            with np.errstate(invalid="ignore"):  # inf − inf and 0 · inf are NaN, as they are in the whole
+            with np.errstate(invalid="ignore", over="ignore"):  # inf − inf and 0 · inf are NaN, as in the whole
                 shrink, exponentials = np.exp(top - reference), np.exp(scores - reference)
                 total = total * shrink + exponentials.sum(axis=-1, keepdims=True)
                 mixed = mixed * shrink + mix_values(exponentials, V[..., keys, :], allowed=~np.isneginf(scores))

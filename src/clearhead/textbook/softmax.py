@@ -44,5 +44,5 @@ def _shifted_exp(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """exp(x − m) and m, where m is the row maximum, or 0 in a row of all −inf."""
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isneginf(top), 0, top)
-    with np.errstate(invalid="ignore"):  # +inf − +inf: NaN in, NaN out
+    with np.errstate(invalid="ignore", over="ignore"):  # +inf − +inf: NaN in, NaN out; too far below the top: 0
         return np.exp(x - top), top
