@@ -48,18 +48,13 @@ class MultiHeadAttention(Module):
         self.d_model = checks.count("d_model", d_model)
         self.num_heads = checks.count("num_heads", num_heads)
         self.num_kv_heads = self.num_heads if num_kv_heads is None else checks.count("num_kv_heads", num_kv_heads)
-        if self.d_model % self.num_heads:
-            raise ValueError(
-                f"d_model = {self.d_model} cannot be divided among num_heads = {self.num_heads} heads evenly; "
-                f"d_model must be a multiple of num_heads (d_model={self.d_model + -self.d_model % self.num_heads} is)"
-            )
+        d_k = checks.head_width(self.d_model, self.num_heads)
         checks.head_groups(self.num_heads, self.num_kv_heads)
         self.bias = bool(bias)
         self.rope = checked_rope(rope)
         self.dtype = float_type(dtype)
 
         rng = generator(seed)
-        d_k = self.d_model // self.num_heads
         widths = {"Q": self.num_heads * d_k, "K": self.num_kv_heads * d_k, "V": self.num_kv_heads * d_k}
         self.W_Q = xavier_uniform(rng, self.d_model, widths["Q"], self.dtype)
         self.W_K = xavier_uniform(rng, self.d_model, widths["K"], self.dtype)
