@@ -19,7 +19,7 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
     """`value` as an array of one of the four float types with at least `ndim` dimensions."""
     array = np.asarray(value)
     if array.dtype.name not in FLOAT_TYPES:
-        hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first"
+        hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first:"
         raise TypeError(
             f"{name} must be float16, bfloat16, float32 or float64, got {array.dtype.name} "
             f"({hint} {name}.astype(np.float32) makes it a float array)"
@@ -132,20 +132,37 @@ def allowed_array(allowed: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
         raise ValueError(f"allowed of shape {array.shape} does not broadcast to the weights' shape {shape}") from None
 
 
-def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
+def fits(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array that broadcasts to the scores' shape (…, n_q, n_k) and adds no axis to it."""
     try:
-        fits = np.broadcast_shapes(array.shape, shape) == shape
+        fitting = np.broadcast_shapes(array.shape, shape) == shape
     except ValueError:
-        fits = False
-    if not fits:
+        fitting = False
+    if not fitting:
         hint = "its last two axes are n_q and n_k, or 1"
         if array.ndim > len(shape) and array.shape[-3] == 1:
             hint = f"it has a head axis and the scores have none: use {name}[..., 0, :, :]"
         raise ValueError(f"{name} of shape {array.shape} does not broadcast to the scores' shape {shape}; {hint}")
-    if array.dtype != np.bool_:
-        if np.isnan(array).any():
+    return array
+
+
+def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
+    fits(name, array, shape)
+    if array.dtype != np.bool_ and array.size:
+        largest = array.max()  # NaN if any is
+        if np.isnan(largest):
             raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
-        if np.isposinf(array).any():
+        if np.isposinf(largest):
             raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+    return array
+
+
+def sink_per_head(sinks: ArrayLike | float, heads: int) -> np.ndarray:
+    """One score per head, or one for all of them."""
+    array = float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
+    if array.ndim > 1 or array.size not in (1, heads):
+        raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {array.shape}")
+    if np.isnan(array).any() or np.isposinf(array).any():
+        raise ValueError("sinks must be numbers or -inf (no sink), got NaN or +inf")
     return array

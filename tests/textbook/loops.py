@@ -37,7 +37,7 @@ def _weights_of(query, keys, mask, bias, scale, softcap, sink):
         if (mask.dtype == bool and not mask[j]) or added == -math.inf:
             continue
         score = math.fsum(float(q) * float(k) for q, k in zip(query, keys[j], strict=True))
-        score *= 1 / math.sqrt(len(query)) if scale is None else scale
+        score *= 1 / math.sqrt(len(query) or 1) if scale is None else scale
         if softcap is not None:
             score = softcap * math.tanh(score / softcap)
         scores[j] = score + added
