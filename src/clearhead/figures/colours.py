@@ -52,7 +52,7 @@ def scale(largest: float, vmax: float | None) -> Normalize:
     """From 0 to `vmax`, or to the largest weight there is; the same for every map of the figure."""
     if vmax is None:
         return Normalize(0.0, largest if largest > 0 else 1.0)
-    return Normalize(0.0, checks.number("vmax", vmax, above=0))
+    return Normalize(0.0, checks.number("vmax", vmax, above=0.0))
 
 
 def luminance(colours: Float[np.ndarray, "... channels"]) -> Float[np.ndarray, ...]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from clearhead.figures import colours
 from clearhead.figures.bar import Bar
-from clearhead.figures.frame import BAR_GAP
+from clearhead.figures.frame import BAR_GAP, fitted
 from clearhead.figures.grid import GAP, NAME_HEIGHT
 from clearhead.figures.measure import NOTE_SIZE, text_style
 from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, patch_attention, patch_grid
@@ -71,8 +71,10 @@ def visualize_patch_attention(
     step = -(-max(pixels.shape) // MOST_PIXELS)
     tints = colour_map(norm(attention.weights))
     pictures = (pixels[::step, ::step], _tinted(pixels, tints, grid, step))
-    for ax, picture, name in zip(axes, pictures, _panel_names(attention, grid), strict=True):
-        _show(ax, picture, name, pixels.shape[:2])
+    names, size = fitted(_panel_names(attention, grid), width)
+    for ax, picture, name in zip(axes, pictures, names, strict=True):
+        _show(ax, picture, pixels.shape[:2])
+        ax.set_title(name, loc="center", y=1.0, pad=4, **text_style(size))
         if attention.place is not None:
             _mark(ax, attention.place, grid)
     if path is not None:
@@ -106,11 +108,11 @@ def _panel_size(height: int, width: int) -> tuple[float, float]:
     return max(width * scale, SHORTEST_SIDE), max(height * scale, SHORTEST_SIDE)
 
 
-def _panel_names(attention: PatchAttention, grid: PatchGrid) -> tuple[str, str]:
+def _panel_names(attention: PatchAttention, grid: PatchGrid) -> list[str]:
     if attention.place is None:
-        return "image", "attention of the class token"
+        return ["image", "attention of the class token"]
     row, column = attention.place
-    return f"patch {row * grid.columns + column} (row {row}, column {column})", "its attention"
+    return [f"patch {row * grid.columns + column} (row {row}, column {column})", "its attention"]
 
 
 def _class_note(attention: PatchAttention) -> str:
@@ -129,7 +131,7 @@ def _tinted(
     return tints[row[:, None], column, :3] * (0.6 + 0.4 * grey[..., None])
 
 
-def _show(axes: Axes, picture: Float[np.ndarray, "height width 3"], name: str, shape: tuple[int, ...]) -> None:
+def _show(axes: Axes, picture: Float[np.ndarray, "height width 3"], shape: tuple[int, ...]) -> None:
     """A picture whose axes count pixels of the image."""
     axes.imshow(
         picture,
@@ -139,7 +141,6 @@ def _show(axes: Axes, picture: Float[np.ndarray, "height width 3"], name: str, s
         extent=(-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5),
     )
     axes.set(xticks=[], yticks=[])
-    axes.set_title(name, loc="center", y=1.0, pad=4, **text_style(10.0))
     for spine in axes.spines.values():
         spine.set(linewidth=0.5, alpha=0.5)
 

@@ -62,10 +62,11 @@ def _draw(text: str, i: int) -> str:
     category = unicodedata.category(c)
     if c in "\n ":
         return c
-    if "\ufe00" <= c <= "\ufe0f" and i > 0:
-        return ""  # asks for a style of the character before, and is not one itself
+    styles = "\ufe00" <= c <= "\ufe0f"  # asks for a style of the character before, and is not one itself
+    if styles and i > 0:
+        return ""
     joins = c in JOINERS and 0 < i < len(text) - 1
-    if (category[0] in "CZ" and not joins) or ord(c) not in drawable_characters():
+    if styles or (category[0] in "CZ" and not joins) or ord(c) not in drawable_characters():
         return f"U+{ord(c):04X}"
     if category[0] == "M" and i == 0:
         return "◌" + c

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from matplotlib.backends.backend_agg import RendererAgg
@@ -37,12 +37,17 @@ def _renderer() -> Any:
 
 def text_size(text: str, size: float) -> tuple[float, float]:
     """Width and height of one line, the height never below that of a line with tall and deep letters."""
-    properties = FontProperties(family=list(families()), size=size)
-    # matplotlib gives every line at least the height of these two letters.
-    _, usual, usual_depth = _renderer().get_text_width_height_descent("lp", properties, ismath=False)
+    width, rise, depth = _extent(text, size, families())
+    _, usual_rise, usual_depth = _extent("lp", size, families())  # matplotlib makes no line lower than these two
+    return width, max(rise, usual_rise) + max(depth, usual_depth)
+
+
+@lru_cache(maxsize=4096)  # tokens repeat, and are measured again for each size and each axis
+def _extent(text: str, size: float, fonts: tuple[str, ...]) -> tuple[float, float, float]:
+    """Width, height above the baseline, depth below it."""
+    properties = FontProperties(family=list(fonts), size=size)
     width, height, depth = _renderer().get_text_width_height_descent(text, properties, ismath=False)
-    rise = max(height - depth, usual - usual_depth)
-    return width / DPI, (rise + max(depth, usual_depth)) / DPI
+    return width / DPI, (height - depth) / DPI, depth / DPI
 
 
 def largest(texts: Iterable[str], size: float) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from clearhead.figures.labels import token_label
 from clearhead.figures.measure import largest, text_size
 
 SIZES = (10.0, 9.0, 8.0, 7.0, 6.5)  # points; below the last, thinning reads better than shrinking
+LEAST_LEVEL = 8.0  # a word that must be smaller than this to lie level is turned instead
 THINNED_SIZE = 8.0
 AIR = 1.12  # distance of neighbours, in label heights
 THINNED_AIR = 2.2  # the same once most labels are left out anyway
@@ -36,32 +37,31 @@ class Ticks:
 def query_ticks(tokens: Sequence[object] | None, n: int, length: float, *, most: float = SIZES[0]) -> Ticks:
     """Labels beside n rows that share `length` inches, at most `most` points large."""
     pitch = length / n
-    for size in _sizes(most, n, length):
-        labels = _labels(tokens, range(n))
+    sizes = _sizes(most, n, length)
+    labels = _labels(tokens, range(n)) if sizes else []
+    for size in sizes:
         width, height = largest(labels, size)
         if height * AIR <= pitch:
             return Ticks(list(range(n)), labels, size, 0, width)
     return _thinned(tokens, n, length, min(THINNED_SIZE, most), stacked=True)
 
 
-def key_ticks(
-    tokens: Sequence[object] | None, n: int, length: float, *, slanted: bool, most: float = SIZES[0]
-) -> Ticks:
+def key_ticks(tokens: Sequence[object] | None, n: int, length: float, *, slanted: bool) -> Ticks:
     """Labels below n columns that share `length` inches: level, else slanted if that is wanted, else upright."""
     pitch = length / n
-    for size in _sizes(most, n, length):
-        labels = _labels(tokens, range(n))
-        width, height = largest(labels, size)
-        if width + 0.3 * height <= pitch:
+    sizes = _sizes(SIZES[0], n, length)
+    labels = _labels(tokens, range(n)) if sizes else []
+    measured = [(size, *largest(labels, size)) for size in sizes]
+    for size, width, height in measured:
+        if width + 0.3 * height <= pitch and size >= LEAST_LEVEL:
             return Ticks(list(range(n)), labels, size, 0, height)
-        if tokens is None:
-            continue  # numbers stay level, and are thinned instead
+    for size, width, height in measured if tokens is not None else ():
         if slanted and height * AIR <= pitch * SLANT:
             past = max(text_size(text, size)[0] * SLANT - (i + 0.5) * pitch for i, text in enumerate(labels))
             return Ticks(list(range(n)), labels, size, 45, (width + height) * SLANT, max(0.0, past))
         if height * AIR <= pitch:
             return Ticks(list(range(n)), labels, size, 90, width)
-    return _thinned(tokens, n, length, min(THINNED_SIZE, most), stacked=False)
+    return _thinned(tokens, n, length, THINNED_SIZE, stacked=False)
 
 
 def _thinned(tokens: Sequence[object] | None, n: int, length: float, size: float, *, stacked: bool) -> Ticks:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks
 
-MOST_HEADS = 256
+MOST_HEADS = 144  # twelve layers of twelve
 
 
 def as_array(name: str, value: ArrayLike) -> np.ndarray:
