@@ -1,8 +1,11 @@
 """The forward pass: one panel of queries against all its keys, tile by tile.
 
-A task is one panel (64 queries on AVX-512, side by side in vector lanes) of one head. It keeps the online softmax
-of its queries and their mixed values in scratch, walks over the keys in blocks, and skips the blocks its mask
-empties. Tasks share nothing, so any number of threads gives the same bits.
+A task is one panel of queries (64 on AVX-512, side by side in vector lanes) against the keys of one head, or a part
+of them. It keeps the online softmax of its queries and their mixed values in scratch, walks over the keys in blocks,
+and skips the blocks its mask empties. Tasks share nothing, so any number of threads gives the same bits.
+
+Where there are few queries, as in decoding, the query heads that share a key head are folded into one panel, so keys
+and values are read once for all of them, and the keys are split among tasks whose results are joined at the end.
 """
 
 from __future__ import annotations
@@ -15,12 +18,12 @@ import numpy as np
 from clearhead.kernels.compiler import helper, inlined, kernel
 from clearhead.kernels.gemm import mix, scores
 from clearhead.kernels.layout import (
-    ADDRESS, ALLOWED, BIAS, BIAS_FORM, COLUMN, D, D_V, DROPPING, FIRST_QUERY, FULL_BIAS, HIGH, KEEP, KEY, LEADING, LEADING_AXES,
-    LOW, LSE, N_K, N_Q, NEXT, NO_BIAS, OUTPUT, PANELS, QUERY, RANGES, RELATIVE_BIAS, ROW, SCALE, SEED, SHAPE, SIGN,
-    SINK, SOFTCAP, STOP, STORED, TASKS, VALUE, VECTORS,
+    ADDRESS, ALLOWED, BIAS, BIAS_FORM, COLUMN, D, D_V, DROPPING, FIRST_QUERY, FOLDED, GROUP, HEADS, HIGH, KEEP, KEY,
+    LEADING, LEADING_AXES, LOW, LSE, N_K, N_Q, NEXT, NO_BIAS, OUTPUT, PANELS, QUERY, RANGES, RELATIVE_BIAS, ROW, SCALE,
+    SEED, SHAPE, SIGN, SINK, SOFTCAP, SPLIT, STOP, STORED, TASKS, VALUE, VECTORS,
 )  # fmt: skip
 from clearhead.kernels.memory import (
-    FLOAT32, FLOAT64, all_finite, cast, lanes_of, peek, peek_integer, poke, poke_flag, poke_integer, read_rows,
+    FLOAT32, FLOAT64, all_finite, cast, lanes_of, peek, peek_integer, poke, poke_flag, poke_integer, read_row,
     round_up, size_of, turn_rows, write_row,
 )  # fmt: skip
 from clearhead.kernels.tile import add_relative, add_tile, cap, divide, drop, fetch_add, keep_ranges, soften
@@ -90,8 +93,7 @@ def run(like, arrays, sizes, numbers, progress, most):
     """Take up to `most` tasks from the queue and do them; returns how many were done."""
     _, end = _layout(like, sizes, 0)
     memory = np.empty(end + 64, np.uint8)
-    base = np.intp(memory.ctypes.data)
-    scratch, _ = _layout(like, sizes, round_up(base, 64))
+    scratch, _ = _layout(like, sizes, round_up(np.intp(memory.ctypes.data), 64))
     next_task = np.intp(progress.ctypes.data) + 8 * NEXT
     done = 0
     while done < most and progress[STOP] == 0:
@@ -108,96 +110,78 @@ def run(like, arrays, sizes, numbers, progress, most):
 def head_address(arrays, sizes, which, head):
     """Where head number `head`, counted over all leading axes, of an array begins."""
     address = arrays[which, ADDRESS]
+    if sizes[FOLDED] > 1:
+        head *= sizes[FOLDED]
     for axis in range(LEADING_AXES - 1, -1, -1):
         length = sizes[SHAPE + axis]
-        address += (head % length) * arrays[which, LEADING + axis]
-        head //= length
+        if length > 1:
+            address += (head % length) * arrays[which, LEADING + axis]
+            head //= length
     return address
+
+
+@helper
+def row_address(arrays, sizes, which, head, row):
+    """Where a row of a panel begins. Folded heads follow one another, n_q rows each."""
+    return head + (row // sizes[N_Q]) * arrays[which, GROUP] + (row % sizes[N_Q]) * arrays[which, ROW]
 
 
 @inlined
 def attend(like, arrays, sizes, numbers, s, head, panel):
-    """One panel of one head, from its queries to its output."""
+    """One panel, from its queries to its output."""
     width = sizes[VECTORS] * lanes_of(like)
-    first_query = panel * width
-    queries = min(width, sizes[N_Q] - first_query)
-    load_queries(like, arrays, sizes, numbers, s, head, first_query, queries)
-    start, stop = load_ranges(like, arrays, sizes, s, head, first_query, queries)
-    begin(like, arrays, sizes, numbers, s, head, first_query, queries)
-    for first_key in range(start // BLOCK * BLOCK, stop, BLOCK):
-        first_here = max(first_key, start)
-        keys = min(first_key + BLOCK, stop) - first_here
-        state = tile_state(arrays, sizes, head, first_query, queries, first_here, keys)
+    first = panel * width
+    rows = min(width, sizes[N_Q] * sizes[FOLDED] - first)
+    load_queries(like, arrays, sizes, numbers, s, head, first, rows)
+    begin(like, arrays, sizes, numbers, s, head, first, rows)
+    start, stop = load_ranges(like, arrays, sizes, s, head, first, rows)
+    for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
+        key = max(block_start, start)
+        keys = min(block_start + BLOCK, stop) - key
+        state = tile_state(arrays, sizes, head, first, rows, key, keys)
         if state != EMPTY:
-            block(like, arrays, sizes, numbers, s, head, first_query, queries, first_here, keys, state)
-    finish(like, arrays, sizes, numbers, s, head, first_query, queries)
+            block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    finish(like, arrays, sizes, numbers, s, head, first, rows)
 
 
 @helper
-def load_queries(like, arrays, sizes, numbers, s, head, first_query, queries):
+def load_queries(like, arrays, sizes, numbers, s, head, first, rows):
     """The panel's queries, turned so that queries lie side by side; lanes without a query hold zeros."""
     size, lanes = size_of(like), lanes_of(like)
     width, d = sizes[VECTORS] * lanes, sizes[D]
     padded = round_up(d, lanes)
     clear(like, s.rows, width * padded)
-    source = head_address(arrays, sizes, QUERY, head) + first_query * arrays[QUERY, ROW]
-    read_rows(
-        like,
-        arrays[QUERY, STORED],
-        source,
-        arrays[QUERY, ROW],
-        arrays[QUERY, COLUMN],
-        s.rows,
-        padded * size,
-        queries,
-        d,
-    )
+    base = head_address(arrays, sizes, QUERY, head)
+    for r in range(rows):
+        source = row_address(arrays, sizes, QUERY, base, first + r)
+        read_row(like, arrays[QUERY, STORED], source, arrays[QUERY, COLUMN], s.rows + r * padded * size, d)
     turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
     if numbers[SIGN] != 1:
         for i in range(d * width):
-            at = s.queries + i * size
-            poke(like, at, peek(like, at) * cast(like, numbers[SIGN]))
+            poke(like, s.queries + i * size, peek(like, s.queries + i * size) * cast(like, numbers[SIGN]))
 
 
 @helper
-def load_ranges(like, arrays, sizes, s, head, first_query, queries):
-    """Each query's ranges of keys into scratch; returns the first key any of them needs and the one after the last."""
-    if sizes[RANGES] == 0:
-        return 0, sizes[N_K]
-    size = size_of(like)
-    width = sizes[VECTORS] * lanes_of(like)
-    lows, highs = head_address(arrays, sizes, LOW, head), head_address(arrays, sizes, HIGH, head)
-    start, stop = sizes[N_K], 0
-    for r in range(sizes[RANGES]):
-        for i in range(width):
-            low, high = 0, 0
-            if i < queries:
-                low = peek_integer(8, lows + r * arrays[LOW, ROW] + (first_query + i) * 8)
-                high = peek_integer(8, highs + r * arrays[HIGH, ROW] + (first_query + i) * 8)
-            if low < high:
-                start, stop = min(start, low), max(stop, high)
-            poke_integer(like, s.low + (r * width + i) * size, low)
-            poke_integer(like, s.high + (r * width + i) * size, high)
-    return start, stop
-
-
-@helper
-def begin(like, arrays, sizes, numbers, s, head, first_query, queries):
+def begin(like, arrays, sizes, numbers, s, head, first, rows):
     """Nothing seen yet. A sink has been seen before any key: it is a score that brings no value."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
-    top, total = cast(like, -np.inf), cast(like, 0.0)
-    if arrays[SINK, ADDRESS] != 0:
-        sink = peek(like, head_address(arrays, sizes, SINK, head))
-        if sink > -np.inf:
-            top, total = cast(like, sink * LOG2E), cast(like, 1.0)
-    for i in range(width):
-        poke(like, s.top + i * size, top)
-        poke(like, s.total + i * size, total)
     clear(like, s.mixed, sizes[D_V] * width)
+    clear(like, s.total, width)
+    for i in range(width):
+        poke(like, s.top + i * size, cast(like, -np.inf))
+    if arrays[SINK, ADDRESS] != 0 and head < sizes[HEADS]:  # with split keys, the first part has the sink
+        base = head_address(arrays, sizes, SINK, head)
+        for i in range(rows):
+            sink = peek(like, row_address(arrays, sizes, SINK, base, first + i))
+            if sink > -np.inf:
+                poke(like, s.top + i * size, cast(like, sink * LOG2E))
+                poke(like, s.total + i * size, cast(like, 1.0))
     if sizes[DROPPING] != 0:
         for i in range(width):
-            place = (np.uint64(head) << np.uint64(32)) | np.uint64(sizes[FIRST_QUERY] + first_query + i)
+            number = head % sizes[HEADS] * sizes[FOLDED] + (first + i) // sizes[N_Q]
+            query = sizes[FIRST_QUERY] + (first + i) % sizes[N_Q]
+            place = (np.uint64(number) << np.uint64(32)) | np.uint64(query)
             key = mix64(place ^ mix64(np.uint64(sizes[SEED])))
             poke_integer(like, s.salt + i * size, np.intp(key & np.uint64(0xFFFFFFFF)))
             poke_integer(like, s.pepper + i * size, np.intp(key >> np.uint64(32)))
@@ -212,67 +196,92 @@ def mix64(x):
     return x ^ (x >> np.uint64(31))
 
 
+@helper
+def load_ranges(like, arrays, sizes, s, head, first, rows):
+    """Each query's ranges of keys into scratch; returns the first key any of them needs and the one after the last."""
+    part = head // sizes[HEADS]
+    start, stop = part * sizes[SPLIT], min(sizes[N_K], (part + 1) * sizes[SPLIT])
+    if sizes[RANGES] == 0:
+        return start, stop
+    size = size_of(like)
+    width = sizes[VECTORS] * lanes_of(like)
+    lows, highs = head_address(arrays, sizes, LOW, head), head_address(arrays, sizes, HIGH, head)
+    least, most = stop, start
+    for i in range(width):
+        for r in range(sizes[RANGES]):
+            low, high = 0, 0
+            if i < rows:
+                low = peek_integer(8, row_address(arrays, sizes, LOW, lows, first + i) + r * arrays[LOW, COLUMN])
+                high = peek_integer(8, row_address(arrays, sizes, HIGH, highs, first + i) + r * arrays[HIGH, COLUMN])
+            if low < high:
+                least, most = min(least, low), max(most, high)
+            poke_integer(like, s.low + (r * width + i) * size, low)
+            poke_integer(like, s.high + (r * width + i) * size, high)
+    return max(start, least), min(stop, most)
+
+
 @inlined
-def tile_state(arrays, sizes, head, first_query, queries, first_key, keys):
+def tile_state(arrays, sizes, head, first, rows, key, keys):
     """Whether the mask leaves nothing, everything or some of a tile."""
     state = FULL
     if sizes[RANGES] > 0:
-        state = ranges_state(arrays, sizes, head, first_query, queries, first_key, first_key + keys)
+        state = ranges_state(arrays, sizes, head, first, rows, key, key + keys)
     if state != EMPTY and arrays[ALLOWED, ADDRESS] != 0:
-        state = min(state, flags_state(arrays, sizes, head, first_query, queries, first_key, keys))
+        state = min(state, flags_state(arrays, sizes, head, first, rows, key, keys))
     return state
 
 
 @helper
-def ranges_state(arrays, sizes, head, first_query, queries, start, stop):
+def ranges_state(arrays, sizes, head, first, rows, start, stop):
     lows, highs = head_address(arrays, sizes, LOW, head), head_address(arrays, sizes, HIGH, head)
     touched, covered = 0, 0
-    for i in range(first_query, first_query + queries):
+    for i in range(first, first + rows):
         whole = 0
         for r in range(sizes[RANGES]):
-            low = peek_integer(8, lows + r * arrays[LOW, ROW] + i * 8)
-            high = peek_integer(8, highs + r * arrays[HIGH, ROW] + i * 8)
+            low = peek_integer(8, row_address(arrays, sizes, LOW, lows, i) + r * arrays[LOW, COLUMN])
+            high = peek_integer(8, row_address(arrays, sizes, HIGH, highs, i) + r * arrays[HIGH, COLUMN])
             touched += max(low, start) < min(high, stop)
             whole |= low <= start and stop <= high
         covered += whole
-    return EMPTY if touched == 0 else (FULL if covered == queries else MIXED)
+    return EMPTY if touched == 0 else (FULL if covered == rows else MIXED)
 
 
 @helper
-def flags_state(arrays, sizes, head, first_query, queries, first_key, keys):
-    base = head_address(arrays, sizes, ALLOWED, head) + first_query * arrays[ALLOWED, ROW]
-    base += first_key * arrays[ALLOWED, COLUMN]
+def flags_state(arrays, sizes, head, first, rows, key, keys):
+    base = head_address(arrays, sizes, ALLOWED, head) + key * arrays[ALLOWED, COLUMN]
     count = 0
-    for i in range(queries):
-        row = base + i * arrays[ALLOWED, ROW]
+    for i in range(first, first + rows):
+        row = row_address(arrays, sizes, ALLOWED, base, i)
         for j in range(keys):
             count += peek_integer(1, row + j * arrays[ALLOWED, COLUMN])
-    return EMPTY if count == 0 else (FULL if count == queries * keys else MIXED)
+    return EMPTY if count == 0 else (FULL if count == rows * keys else MIXED)
 
 
 @inlined
-def block(like, arrays, sizes, numbers, s, head, first_query, queries, first_key, keys, state):
+def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
-    key, key_row = block_rows(like, arrays, sizes, KEY, head, first_key, keys, s.keys, sizes[D])
-    scores(like, sizes[VECTORS], key, key_row, size, s.queries, s.tile, keys, sizes[D])
-    factor = shape_scores(like, arrays, sizes, numbers, s, head, first_query, queries, first_key, keys, state)
-    value, value_row = block_rows(like, arrays, sizes, VALUE, head, first_key, keys, s.values, sizes[D_V])
+    source, step = block_rows(like, arrays, sizes, KEY, head, key, keys, s.keys, sizes[D])
+    scores(like, sizes[VECTORS], source, step, size, s.queries, s.tile, keys, sizes[D])
+    factor = shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    source, step = block_rows(like, arrays, sizes, VALUE, head, key, keys, s.values, sizes[D_V])
     guarded = state == MIXED or sizes[BIAS_FORM] != NO_BIAS
     if guarded:
-        guarded = not rows_finite(like, value, value_row, keys, sizes[D_V], s.spare)
+        guarded = not rows_finite(like, source, step, keys, sizes[D_V])
     if guarded:
         note_allowed(like, s, keys, width)
     scale = cast(like, factor * LOG2E)
     rest = cast(like, factor * LOG2E - scale)
     soften(like, s.tile, keys, width, s.top, s.total, s.alpha, scale, rest)
     if sizes[DROPPING] != 0:
-        drop(like, s.tile, keys, width, first_key, s.salt, s.pepper, sizes[DROPPING])
+        drop(like, s.tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
     if guarded:
-        mix_guarded(like, sizes, s, value, value_row, keys, width)
+        copy_finite(like, source, step, s.clean, keys, sizes[D_V])
+        mix(like, sizes[VECTORS], s.clean, sizes[D_V] * size, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)
+        add_strange(like, s, source, step, keys, sizes[D_V], width)
     else:
-        mix(like, sizes[VECTORS], value, value_row, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)
+        mix(like, sizes[VECTORS], source, step, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)
 
 
 @helper
@@ -283,58 +292,58 @@ def block_rows(like, arrays, sizes, which, head, first, rows, target, columns):
     size = size_of(like)
     if column == size and kind == (FLOAT32 if size == 4 else FLOAT64):
         return source, row
-    read_rows(like, kind, source, row, column, target, columns * size, rows, columns)
+    for r in range(rows):
+        read_row(like, kind, source + r * row, column, target + r * columns * size, columns)
     return target, columns * size
 
 
 @inlined
-def shape_scores(like, arrays, sizes, numbers, s, head, first_query, queries, first_key, keys, state):
+def shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     """scale → softcap → bias → mask, on one tile. Returns the scale that is still to be applied."""
     width = sizes[VECTORS] * lanes_of(like)
     factor = numbers[SCALE]
     if numbers[SOFTCAP] > 0:
         cap(like, s.tile, keys, width, cast(like, factor), cast(like, numbers[SOFTCAP]))
         factor = 1.0
-    if sizes[BIAS_FORM] == RELATIVE_BIAS:
-        table = head_address(arrays, sizes, BIAS, head) + (first_query - first_key) * size_of(like)
+    flagged = arrays[ALLOWED, ADDRESS] != 0 and state == MIXED
+    if sizes[BIAS_FORM] == RELATIVE_BIAS and sizes[FOLDED] == 1 and not flagged:
+        table = head_address(arrays, sizes, BIAS, head) + (first - key) * size_of(like)
         add_relative(like, s.tile, keys, width, cast(like, factor), table)
         factor = 1.0
-    flagged = arrays[ALLOWED, ADDRESS] != 0 and state == MIXED
-    if sizes[BIAS_FORM] == FULL_BIAS or flagged:
-        gather_bias(like, arrays, sizes, s, head, first_query, queries, first_key, keys, flagged)
+    elif sizes[BIAS_FORM] != NO_BIAS or flagged:
+        gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged)
         add_tile(like, s.tile, keys, width, cast(like, factor), s.bias)
         factor = 1.0
     if sizes[RANGES] > 0 and state == MIXED:
-        keep_ranges(like, s.tile, keys, width, first_key, sizes[RANGES], s.low, s.high)
+        keep_ranges(like, s.tile, keys, width, key, sizes[RANGES], s.low, s.high)
     return factor
 
 
 @helper
-def gather_bias(like, arrays, sizes, s, head, first_query, queries, first_key, keys, flagged):
-    """The bias array's tile, turned, with −inf where the mask array says no; zeros where there is no bias."""
+def gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged):
+    """The tile's bias, turned, with −inf where the mask array says no; zeros where there is no bias."""
     size, lanes = size_of(like), lanes_of(like)
     width = sizes[VECTORS] * lanes
-    row = round_up(keys, lanes) * size
-    clear(like, s.bias_rows, width * round_up(keys, lanes))
-    if sizes[BIAS_FORM] == FULL_BIAS:
-        source = (
-            head_address(arrays, sizes, BIAS, head) + first_query * arrays[BIAS, ROW] + first_key * arrays[BIAS, COLUMN]
-        )
-        read_rows(
-            like, arrays[BIAS, STORED], source, arrays[BIAS, ROW], arrays[BIAS, COLUMN], s.bias_rows, row, queries, keys
-        )
+    padded = round_up(keys, lanes)
+    clear(like, s.bias_rows, width * padded)
+    if sizes[BIAS_FORM] != NO_BIAS:
+        # a relative bias is a row that runs backwards: its column stride is one number less, its row stride one more
+        base = head_address(arrays, sizes, BIAS, head) + key * arrays[BIAS, COLUMN]
+        for i in range(rows):
+            source = row_address(arrays, sizes, BIAS, base, first + i)
+            read_row(like, arrays[BIAS, STORED], source, arrays[BIAS, COLUMN], s.bias_rows + i * padded * size, keys)
     if flagged:
-        source = head_address(arrays, sizes, ALLOWED, head) + first_query * arrays[ALLOWED, ROW]
-        source += first_key * arrays[ALLOWED, COLUMN]
-        for i in range(queries):
+        base = head_address(arrays, sizes, ALLOWED, head) + key * arrays[ALLOWED, COLUMN]
+        for i in range(rows):
+            source = row_address(arrays, sizes, ALLOWED, base, first + i)
             for j in range(keys):
-                if peek_integer(1, source + i * arrays[ALLOWED, ROW] + j * arrays[ALLOWED, COLUMN]) == 0:
-                    poke(like, s.bias_rows + i * row + j * size, cast(like, -np.inf))
-    turn_rows(like, s.bias_rows, row, s.bias, width * size, width, round_up(keys, lanes))
+                if peek_integer(1, source + j * arrays[ALLOWED, COLUMN]) == 0:
+                    poke(like, s.bias_rows + (i * padded + j) * size, cast(like, -np.inf))
+    turn_rows(like, s.bias_rows, padded * size, s.bias, width * size, width, padded)
 
 
 @helper
-def rows_finite(like, address, row, rows, columns, spare):
+def rows_finite(like, address, row, rows, columns):
     """Whether a block of values holds no NaN and no infinity."""
     lanes, size = lanes_of(like), size_of(like)
     whole = columns - columns % lanes
@@ -355,21 +364,22 @@ def note_allowed(like, s, keys, width):
 
 
 @helper
-def mix_guarded(like, sizes, s, value, value_row, keys, width):
-    """Mix values some of which are NaN or infinite: they reach the queries that may attend to them, and no others."""
-    size, d_v = size_of(like), sizes[D_V]
-    # a copy with zeros in their place takes the usual way; it may already be a copy
+def copy_finite(like, source, step, target, rows, columns):
+    """A block of values with zeros for those that are NaN or infinite."""
+    size = size_of(like)
+    for r in range(rows):
+        for x in range(columns):
+            number = peek(like, source + r * step + x * size)
+            poke(like, target + (r * columns + x) * size, number if math.isfinite(number) else cast(like, 0.0))
+
+
+@helper
+def add_strange(like, s, source, step, keys, columns, width):
+    """Mix in the values that are NaN or infinite, for the queries that may attend to them and no others."""
+    size = size_of(like)
     for j in range(keys):
-        for x in range(d_v):
-            number = peek(like, value + j * value_row + x * size)
-            if math.isfinite(number):
-                poke(like, s.clean + (j * d_v + x) * size, number)
-            else:
-                poke(like, s.clean + (j * d_v + x) * size, cast(like, 0.0))
-    mix(like, sizes[VECTORS], s.clean, d_v * size, size, s.tile, s.mixed, d_v, keys, s.alpha)
-    for j in range(keys):
-        for x in range(d_v):
-            number = peek(like, value + j * value_row + x * size)
+        for x in range(columns):
+            number = peek(like, source + j * step + x * size)
             if not math.isfinite(number):
                 for i in range(width):
                     if peek_integer(1, s.allowed + j * width + i) != 0:
@@ -378,27 +388,26 @@ def mix_guarded(like, sizes, s, value, value_row, keys, width):
 
 
 @helper
-def finish(like, arrays, sizes, numbers, s, head, first_query, queries):
+def finish(like, arrays, sizes, numbers, s, head, first, rows):
     """Divide by the sums, turn the panel back and write it; a query that saw no key gets zeros and −inf."""
     size, lanes = size_of(like), lanes_of(like)
     width, d_v = sizes[VECTORS] * lanes, sizes[D_V]
     padded = round_up(d_v, lanes)
-    for i in range(queries):
+    base = head_address(arrays, sizes, LSE, head)
+    for i in range(rows):
         total = peek(like, s.total + i * size)
-        if arrays[LSE, ADDRESS] != 0:
-            at = head_address(arrays, sizes, LSE, head) + (first_query + i) * arrays[LSE, ROW]
-            poke(
-                like, at, cast(like, (peek(like, s.top + i * size) + math.log2(total)) * LN2 if total != 0 else -np.inf)
-            )
+        if base != 0:
+            lse = cast(like, -np.inf)
+            if total != 0:
+                lse = cast(like, (peek(like, s.top + i * size) + math.log2(total)) * LN2)
+            poke(like, row_address(arrays, sizes, LSE, base, first + i), lse)
         poke(like, s.total + i * size, cast(like, 1.0 if total == 0 else total * numbers[KEEP]))
     divide(like, s.mixed, d_v, width, s.total)
     turn_rows(like, s.mixed, width * size, s.rows, padded * size, padded, width)
-    target = head_address(arrays, sizes, OUTPUT, head) + first_query * arrays[OUTPUT, ROW]
-    for i in range(queries):
-        write_row(
-            like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target + i * arrays[OUTPUT, ROW],
-            arrays[OUTPUT, COLUMN], d_v, s.spare,
-        )  # fmt: skip
+    base = head_address(arrays, sizes, OUTPUT, head)
+    for i in range(rows):
+        target = row_address(arrays, sizes, OUTPUT, base, first + i)
+        write_row(like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target, arrays[OUTPUT, COLUMN], d_v, s.spare)
 
 
 @helper

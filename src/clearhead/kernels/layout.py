@@ -14,12 +14,16 @@ ARRAYS = 10
 # stored, and the bytes from one step to the next along each leading axis (0 where it is broadcast).
 ADDRESS, ROW, COLUMN, STORED = range(4)
 LEADING = 4
-LEADING_AXES = 6
+LEADING_AXES = 8
 FIELDS = LEADING + LEADING_AXES
 
-# The table of sizes. The leading axes' lengths follow at SHAPE.
-TASKS, PANELS, VECTORS, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY, SHAPE = range(13)
+# The table of sizes. HEADS counts (batch entry, key head, and query head unless folded); FOLDED is how many query
+# heads lie behind one another in a panel. SPLIT is how many keys a task looks at. The leading axes' lengths follow at
+# SHAPE: first the splits, then the batch, the key heads, and the query heads that share one.
+TASKS, PANELS, VECTORS, HEADS, FOLDED, SPLIT, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY = range(15)
+SHAPE = 15
 SIZES = SHAPE + LEADING_AXES
+GROUP = LEADING + LEADING_AXES - 1  # the column with the bytes from one query head to the next that shares its keys
 
 # What BIAS_FORM says: no bias, one number per query and key, one number per distance query − key.
 NO_BIAS, FULL_BIAS, RELATIVE_BIAS = range(3)

@@ -23,7 +23,7 @@ KINDS = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64"
 
 
 def _widened(v: Vectors, raw: ir.Value, kind: int) -> ir.Value:
-    """Stored numbers as numbers to compute with; exact, since the computing type is at least as wide."""
+    """Stored numbers as numbers to compute with. Only a float64 bias beside float32 queries is rounded by it."""
     lanes = raw.type.count if isinstance(raw.type, ir.VectorType) else None
 
     def shaped(element: ir.Type) -> ir.Type:
@@ -36,7 +36,6 @@ def _widened(v: Vectors, raw: ir.Value, kind: int) -> ir.Value:
         raw = v.b.bitcast(raw, shaped(ir.HalfType()))
     if raw.type == shaped(v.scalar):
         return raw
-    # float64 is only ever read where it is computed with; the other branch of such a choice must compile all the same
     return (v.b.fptrunc if kind == FLOAT64 else v.b.fpext)(raw, shaped(v.scalar))
 
 
@@ -254,7 +253,7 @@ def read_one(like, kind, address):
         return read(like, FLOAT16, address)
     if kind == BFLOAT16:
         return read(like, BFLOAT16, address)
-    if kind == FLOAT32 or size_of(like) == 4:
+    if kind == FLOAT32:
         return read(like, FLOAT32, address)
     return read(like, FLOAT64, address)
 
@@ -300,13 +299,6 @@ def read_row(like, kind, source, step, target, count):
 @helper
 def round_up(n, step):
     return (n + step - 1) // step * step
-
-
-@helper
-def read_rows(like, kind, source, row, column, target, target_row, rows, columns):
-    """Convert a block of a caller's array into rows of scratch."""
-    for r in range(rows):
-        read_row(like, kind, source + r * row, column, target + r * target_row, columns)
 
 
 @helper

@@ -91,6 +91,9 @@ def spread(work: Work, tasks: int, operations: float) -> None:
     try:
         while work(progress, most) == most:
             pass
+    except BaseException:
+        progress[STOP] = 1
+        raise
     finally:
         _settle(others, progress)
 

@@ -86,8 +86,8 @@ def soften(
 
             def exponential(p: ir.Value, _: ir.Value, sum_: ir.Value) -> ir.Value:
                 score = v.load(p)
-                exponent = v.fma(score, remainder, v.fma(score, factor, shift))
-                value = v.exp2(exponent)
+                exponent = v.fma(score, factor, shift)
+                value = v.exp2(exponent, finer=v.fma(score, remainder, exponent))
                 v.store(value, p)
                 return builder.fadd(sum_, value)
 

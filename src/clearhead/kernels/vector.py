@@ -120,11 +120,14 @@ class Vectors:
             value = self.fma(value, x, self.const(c))
         return value
 
-    def exp2(self, x: ir.Value) -> ir.Value:
-        """2^x for x ≤ 0: exactly 0 below the smallest normal number, NaN for NaN."""
+    def exp2(self, x: ir.Value, finer: ir.Value | None = None) -> ir.Value:
+        """2^x for x ≤ 0: exactly 0 below the smallest normal number, NaN for NaN.
+
+        `finer` is x with more digits; x decides whether the result is 0, so finer may be anything where x is −inf.
+        """
         least = self.const(LEAST_EXPONENT[self.size])
         tiny = self.b.fcmp_ordered("<", x, least)
-        inside = self.b.select(tiny, least, x)
+        inside = self.b.select(tiny, least, x if finer is None else finer)
         whole = self.call(f"llvm.rint.{self.suffix()}", self.vec, inside)
         value = self.polynomial(self.b.fsub(inside, whole), EXP2[self.size])
         bias, shift = (127, 23) if self.size == 4 else (1023, 52)

@@ -99,11 +99,11 @@ def mask_scores(
     if mask is not None:
         mask = checks.mask_array(mask, scores.shape)
         additions.append(np.where(mask, 0.0, -np.inf) if mask.dtype == np.bool_ else mask)
+    limits = np.finfo(scores.dtype)
     for addition in additions:
         with np.errstate(invalid="ignore", over="ignore"):
             total = (scores + addition).astype(scores.dtype)
-        overflows = np.isneginf(total) & ~np.isneginf(scores)
-        total = np.where(overflows, np.finfo(scores.dtype).min, total)
+        total = np.where(np.isfinite(scores), np.clip(total, limits.min, limits.max), total)
         # Selected, not summed: NaN + −inf is NaN, and a masked key must not be able to say NaN.
         scores = np.where(np.isneginf(addition), -np.inf, total).astype(scores.dtype)
     return scores
@@ -218,10 +218,5 @@ def share_heads(x: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 def sink_column(sinks: ArrayLike | float, shape: tuple[int, ...]) -> np.ndarray:
     """The sinks as one more column of scores: (h,) → (…, h, n_q, 1)."""
-    sinks = checks.float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
-    heads = shape[-3] if len(shape) >= 3 else 1
-    if sinks.ndim > 1 or sinks.size not in (1, heads):
-        raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {sinks.shape}")
-    if np.isnan(sinks).any() or np.isposinf(sinks).any():
-        raise ValueError("sinks must be numbers or -inf (no sink), got NaN or +inf")
+    sinks = checks.sink_per_head(sinks, shape[-3] if len(shape) >= 3 else 1)
     return np.broadcast_to(sinks[:, None, None] if len(shape) >= 3 and sinks.ndim else sinks, (*shape[:-1], 1))

@@ -1,0 +1,71 @@
+"""Biases that depend on the distance between query and key, and so need O(n) memory instead of O(n²).
+
+    attention(q, k, v, bias=biases.alibi(8))
+    attention(q, k, v, bias=biases.t5(table))
+
+ALiBi's slopes and T5's buckets are both tables of one number per head and distance; the kernels look distances up
+as they go. A bias that is an array of any other kind is given as that array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+from clearhead.textbook.relative import alibi_slopes, t5_buckets
+
+
+@dataclass(frozen=True)
+class RelativeBias:
+    """A bias per head and distance. `of` maps distances (query position − key position) to (heads, …) numbers."""
+
+    of: Callable[[np.ndarray], np.ndarray]
+    offset: int | None = None
+
+    def table(self, n_q: int, n_k: int) -> Float[np.ndarray, "h distances"]:
+        """The bias for query − key = 1 − n_k … n_q − 1."""
+        steps = np.arange(1 - n_k, n_q)
+        values = np.asarray(self.of(steps + (n_k - n_q if self.offset is None else self.offset)))
+        if values.ndim != 2 or values.shape[1] != steps.size:
+            raise ValueError(f"a relative bias must give (heads, {steps.size}) numbers here, got shape {values.shape}")
+        return values
+
+    def array(self, n_q: int, n_k: int | None = None) -> Float[np.ndarray, "h n_q n_k"]:
+        """The bias written out, for reading and for the textbook."""
+        n_k = n_q if n_k is None else n_k
+        steps = np.arange(n_q)[:, None] - np.arange(n_k)
+        return self.table(n_q, n_k)[:, steps + n_k - 1]
+
+
+def alibi(slopes: int | ArrayLike, *, offset: int | None = None) -> RelativeBias:
+    """−slope · |distance|, with one slope per head, or the usual slopes for a number of heads."""
+    values = alibi_slopes(slopes) if isinstance(slopes, (int, np.integer)) else checks.float_array("slopes", slopes)
+    if values.ndim != 1:
+        raise ValueError(f"slopes must be one number per head, shape (h,), got shape {values.shape}")
+    return RelativeBias(lambda distance: -values[:, None].astype(np.float64) * np.abs(distance), offset)
+
+
+def t5(
+    table: Float[np.ndarray, "buckets h"],
+    *,
+    bidirectional: bool = True,
+    max_distance: int = 128,
+    offset: int | None = None,
+) -> RelativeBias:
+    """T5's bias: distances fall into buckets that widen with distance. table (buckets, h), as T5's embedding."""
+    table = checks.float_array("table", table)
+    if table.ndim != 2:
+        raise ValueError(f"table must have shape (buckets, h), got {table.shape}")
+
+    def of(distance: np.ndarray) -> np.ndarray:
+        buckets = t5_buckets(
+            -distance, bidirectional=bidirectional, num_buckets=table.shape[0], max_distance=max_distance
+        )
+        return table[buckets].T
+
+    return RelativeBias(of, offset)

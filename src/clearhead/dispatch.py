@@ -1,0 +1,346 @@
+"""The one door to exact attention: arguments are checked here, and here it is decided how a call will run.
+
+`attention` and `explain` prepare a call in the same way; one runs it and the other tells what would run. The kernels
+behind this door check nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, overload
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from clearhead import checks, masks
+from clearhead.biases import RelativeBias
+from clearhead.textbook.dropout import checked_dropout
+
+STRIP = 256  # queries whose mask is written out at a time when it cannot be said in ranges
+
+
+@overload
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: Literal[False] = False, **options: Any
+) -> Float[np.ndarray, "... n_q d_v"]: ...
+
+
+@overload
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: Literal[True], **options: Any
+) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"]]: ...
+
+
+def attention(
+    q: Float[np.ndarray, "... n_q d"],
+    k: Float[np.ndarray, "... n_k d"],
+    v: Float[np.ndarray, "... n_k d_v"],
+    *,
+    mask: masks.Mask | ArrayLike | None = None,
+    bias: RelativeBias | ArrayLike | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+    return_lse: bool = False,
+    strict: bool = False,
+) -> Any:
+    """Exact attention in O(n) memory.
+
+    q (…, h, n_q, d)  k (…, h_kv, n_k, d)  v (…, h_kv, n_k, d_v) → output (…, h, n_q, d_v), in q's type
+
+    Means what `clearhead.scaled_dot_product_attention` means, without the weights: scale → softcap → bias → mask →
+    sinks → softmax → dropout, with query head i using key head i // (h / h_kv).
+
+    Args:
+        mask: a mask from `clearhead.masks`, a boolean array (True = may attend) or a float array (added to the
+            scores), broadcasting to (…, h, n_q, n_k). A query with no key left gets zeros.
+        bias: an array added to the scores, or a structure from `clearhead.biases`, which is never written out.
+        scale: 1/√d unless given; 0.0 means zero.
+        softcap: scores become softcap · tanh(score / softcap).
+        sinks: one score per head (h,) that takes weight and gives no value.
+        dropout, seed: drop weights with this probability; the same seed drops the same ones.
+        return_lse: also return log Σ exp(score) of each query (…, h, n_q), sinks included, in float32 or float64.
+            With it parts over different keys are joined exactly by `merge`.
+        strict: refuse a call that would take a slow way, with the reason, instead of taking it.
+
+    Raises:
+        TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
+        ValueError: shapes do not fit together, or `strict` and the call would be slow.
+    """
+    call = prepare(
+        q, k, v, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
+        lse=return_lse,
+    )  # fmt: skip
+    if strict and call.slow:
+        raise ValueError(f"strict: this call would be slow: {'; '.join(call.slow)}")
+    output, lse = call.run()
+    return (output, lse) if return_lse else output
+
+
+def merge(
+    parts: Sequence[tuple[Float[np.ndarray, "*lead n_q d_v"], Float[np.ndarray, "*lead n_q"]]],
+) -> tuple[Float[np.ndarray, "*lead n_q d_v"], Float[np.ndarray, "*lead n_q"]]:
+    """Join attention over parts of the keys into attention over all of them, exactly.
+
+    parts [(output (…, n_q, d_v), lse (…, n_q)), …] → (output, lse). A part that saw no key (lse −inf) changes
+    nothing. Sinks belong to one of the parts only.
+    """
+    if not parts:
+        raise ValueError("merge needs at least one (output, lse) pair, got none")
+    outputs = [checks.float_array(f"output {n}", part[0], ndim=2) for n, part in enumerate(parts)]
+    sums = [checks.float_array(f"lse {n}", part[1], ndim=1) for n, part in enumerate(parts)]
+    for n, (output, lse) in enumerate(zip(outputs, sums, strict=True)):
+        if output.shape != outputs[0].shape or lse.shape != output.shape[:-1]:
+            raise ValueError(
+                f"part {n} has an output of shape {output.shape} and an lse of shape {lse.shape}; "
+                f"expected {outputs[0].shape} and {outputs[0].shape[:-1]}, as in part 0"
+            )
+    kind = checks.compute_type(*(x.dtype for x in outputs))
+    stacked = np.stack([x.astype(kind) for x in sums])
+    top = stacked.max(axis=0)
+    top = np.where(np.isneginf(top), 0, top)
+    shares = np.exp(stacked - top)
+    total = shares.sum(axis=0)
+    mixed = sum(s[..., None] * x.astype(kind) for s, x in zip(shares, outputs, strict=True))
+    with np.errstate(divide="ignore"):  # log 0 = −inf: no part saw a key
+        lse = np.log(total) + top
+    output = mixed / np.where(total == 0, 1, total)[..., None]
+    return output.astype(outputs[0].dtype), lse.astype(sums[0].dtype)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a call runs, and why."""
+
+    path: str
+    reason: str
+    shape: str
+    tasks: int
+    tiles: int
+    tiles_skipped: int
+    bytes: int
+    slow: tuple[str, ...]
+
+    def __str__(self) -> str:
+        share = f"{self.tiles_skipped / self.tiles:.0%}" if self.tiles else "none"
+        lines = [
+            f"path       {self.path}: {self.reason}",
+            f"call       {self.shape}",
+            f"work       {self.tasks:,} tasks; {self.tiles_skipped:,} of {self.tiles:,} tiles skipped ({share})",
+            f"memory     {self.bytes / 2**20:,.1f} MiB besides the inputs",
+        ]
+        return "\n".join(lines + [f"slow       {reason}" for reason in self.slow])
+
+
+def explain(q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: bool = False, **options: Any) -> Explanation:
+    """What `attention` would do with the same arguments: which path, why, tiles skipped, memory. Nothing is run."""
+    options.pop("strict", None)
+    return prepare(q, k, v, lse=return_lse, **options).explain()
+
+
+@dataclass
+class Call:
+    """A checked call: everything a kernel needs to know, in the shapes it needs it."""
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    batch_shape: tuple[int, ...]
+    heads: int
+    kv_heads: int
+    has_heads: bool
+    scale: float
+    softcap: float
+    ranges: masks.Ranges | None
+    allowed: np.ndarray | None
+    rule: masks.Mask | None  # what neither ranges nor one array can say
+    bias: np.ndarray | None
+    table: np.ndarray | None  # a relative bias, per distance
+    sinks: np.ndarray | None
+    dropout: float
+    seed: int
+    lse: bool
+    first_query: int = 0
+    slow: list[str] = field(default_factory=list)
+
+    @property
+    def n_q(self) -> int:
+        return self.q.shape[-2]
+
+    @property
+    def n_k(self) -> int:
+        return self.k.shape[-2]
+
+    @property
+    def d_v(self) -> int:
+        return self.v.shape[-1]
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        return checks.compute_type(self.q.dtype, self.k.dtype, self.v.dtype)
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The output's leading axes."""
+        return (*self.batch_shape, self.heads) if self.has_heads else ()
+
+    def run(self) -> tuple[np.ndarray, np.ndarray | None]:
+        output = np.empty((*self.lead, self.n_q, self.d_v), self.q.dtype)
+        lse = np.empty((*self.lead, self.n_q), self.kind) if self.lse else None
+        if output.size or (lse is not None and lse.size):
+            from clearhead.kernels import launch
+
+            for strip, rows in self.strips():
+                launch.run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
+        return output, lse
+
+    def strips(self) -> Iterator[tuple[Call, slice]]:
+        """This call as calls whose masks a kernel understands, each for some of the queries."""
+        if self.rule is None:
+            yield self, slice(None)
+            return
+        for start in range(0, self.n_q, STRIP):
+            rows = slice(start, min(start + STRIP, self.n_q))
+            at = masks.places(self.n_q, self.n_k, self.batch_shape, self.heads, rows)
+            allowed = self.rule.allows(at)
+            if self.allowed is not None:
+                allowed = allowed & _rows(self.allowed, rows)
+            yield replace(
+                self,
+                q=self.q[..., rows, :],
+                rule=None,
+                allowed=np.broadcast_to(allowed, (*allowed.shape[:-2], rows.stop - start, self.n_k)),
+                ranges=None if self.ranges is None else masks.Ranges(*(x[..., rows] for x in self.ranges)),
+                bias=None if self.bias is None else _rows(self.bias, rows),
+                table=None if self.table is None else self.table[..., start : start + (rows.stop - start) + self.n_k - 1],
+                first_query=start,
+            ), rows
+
+    def explain(self) -> Explanation:
+        from clearhead.kernels import launch
+
+        return launch.explain(self)
+
+
+def prepare(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: masks.Mask | ArrayLike | None = None,
+    bias: RelativeBias | ArrayLike | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+    lse: bool = False,
+) -> Call:
+    """Check the arguments of `attention` and settle what they mean."""
+    slow: list[str] = []
+    q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
+    checks.same_width(q, k)
+    checks.same_length(k, v)
+    batch_shape, heads, kv_heads = _leading(q, k, v)
+    n_q, n_k, d = q.shape[-2], k.shape[-2], q.shape[-1]
+    scores_shape = (*batch_shape, heads, n_q, n_k)
+
+    if not (mask is None or isinstance(mask, masks.Mask)):
+        mask = checks.mask_array(mask, scores_shape)
+        if mask.dtype == np.bool_:
+            mask = masks.array(mask)
+        else:
+            bias, mask = _sum_of_biases(bias, mask, n_q, n_k, slow), None
+    ranges, allowed, rule = _split(mask, n_q, n_k, batch_shape, heads)
+    if rule is not None:
+        slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
+
+    table = None
+    if isinstance(bias, RelativeBias):
+        table = bias.table(n_q, n_k)
+        if table.shape[0] not in (1, heads):
+            raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
+        bias = None
+    elif bias is not None:
+        bias = checks.additive("bias", _array("bias", bias, slow, ndim=0), scores_shape)
+        bias = np.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k))
+    if sinks is not None:
+        sinks = checks.sink_per_head(sinks, heads)
+    rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
+    return Call(
+        q, k, v, batch_shape, heads, kv_heads, max(q.ndim, k.ndim, v.ndim) > 2,
+        1 / np.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
+        0.0 if softcap is None else checks.number("softcap", softcap, above=0),
+        ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
+    )  # fmt: skip
+
+
+def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.ndarray:
+    if type(value).__module__.split(".")[0] == "torch":
+        raise TypeError(f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)")
+    array = checks.float_array(name, value, ndim=ndim)
+    if not array.dtype.isnative:
+        slow.append(f"{name} is stored in the byte order of another machine and was copied")
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def _leading(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[tuple[int, ...], int, int]:
+    """The batch axes all three broadcast to, the number of query heads, and that of key/value heads."""
+    heads, of_keys, of_values = (x.shape[-3] if x.ndim > 2 else 1 for x in (q, k, v))
+    kv_heads = max(of_keys, of_values) if 0 not in (of_keys, of_values) else 0
+    if min(of_keys, of_values) not in (1, kv_heads):
+        raise ValueError(f"keys have {of_keys} heads but values have {of_values}; both must have as many, or one")
+    if heads == 1 and kv_heads > 1:
+        heads = kv_heads
+    if heads != kv_heads:
+        checks.head_groups(heads, kv_heads)
+    try:
+        return np.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3]), heads, kv_heads
+    except ValueError:
+        raise ValueError(
+            f"the batch axes do not fit together: q {q.shape[:-3]}, k {k.shape[:-3]}, v {v.shape[:-3]} "
+            "(the last three axes are heads, positions and width)"
+        ) from None
+
+
+def _split(
+    mask: masks.Mask | None, n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int
+) -> tuple[masks.Ranges | None, np.ndarray | None, masks.Mask | None]:
+    """A mask as what all of its parts allow: ranges, one array, and a rule for what neither can say."""
+    ranges: masks.Ranges | None = None
+    allowed: np.ndarray | None = None
+    rule: masks.Mask | None = None
+    spoken: masks.Mask | None = None
+    for part in () if mask is None else masks.parts(mask):
+        if part.ranges(n_q, n_k, batch_shape, heads) is not None:
+            together = part if spoken is None else spoken & part
+            if (joined := together.ranges(n_q, n_k, batch_shape, heads)) is not None:
+                spoken, ranges = together, joined
+                continue
+        array = part.whole_array()
+        if array is not None and allowed is None:
+            allowed = checks.fits("mask", array, (*batch_shape, heads, n_q, n_k))
+            allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
+        else:
+            rule = part if rule is None else rule & part
+    return ranges, allowed, rule
+
+
+def _sum_of_biases(
+    bias: RelativeBias | ArrayLike | None, mask: np.ndarray, n_q: int, n_k: int, slow: list[str]
+) -> np.ndarray:
+    """A float mask is a bias; with another bias beside it, their sum is."""
+    if bias is None:
+        return mask
+    slow.append("the float mask and the bias were added up into one array")
+    other = bias.array(n_q, n_k) if isinstance(bias, RelativeBias) else checks.float_array("bias", bias)
+    return np.where(np.isneginf(mask), -np.inf, mask.astype(np.float64) + other)
+
+
+def _rows(x: np.ndarray, rows: slice) -> np.ndarray:
+    return x[..., rows, :]

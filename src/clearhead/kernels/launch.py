@@ -1,0 +1,155 @@
+"""From a checked call to a running kernel: which one, with what tables, on how many tasks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clearhead.kernels import forward
+from clearhead.kernels import layout as at
+from clearhead.kernels.gemm import MIDDLE, WIDEST
+from clearhead.kernels.join import join
+from clearhead.kernels.memory import KINDS
+from clearhead.kernels.schedule import spread
+from clearhead.kernels.target import TARGET
+
+if TYPE_CHECKING:
+    from clearhead.dispatch import Call
+
+_ABSENT = [0] * at.FIELDS
+FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
+LEAST_SPLIT = 4 * forward.BLOCK  # keys that are worth a task of their own
+
+
+def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
+    """Fill `output`, and `lse` if it is wanted."""
+    plan = Plan(call)
+    if plan.splits == 1:
+        _spread(Tables(call, plan, output, lse), call)
+        return
+    outputs = np.empty((plan.splits, *output.shape), call.kind)
+    sums = np.empty((plan.splits, *output.shape[:-1]), call.kind)
+    _spread(Tables(call, plan, outputs, sums), call)
+    whole = np.empty((output.size // max(call.d_v, 1), call.d_v), call.kind)
+    total = np.empty(whole.shape[0], call.kind)
+    join(outputs.reshape(plan.splits, *whole.shape), sums.reshape(plan.splits, -1), whole, total)
+    output[...] = whole.reshape(output.shape)
+    if lse is not None:
+        lse[...] = total.reshape(lse.shape)
+
+
+def _spread(tables: Tables, call: Call) -> None:
+    def work(progress: np.ndarray, most: int) -> int:
+        return forward.run(tables.like, tables.arrays, tables.sizes, tables.numbers, progress, most)  # type: ignore[no-any-return]
+
+    spread(work, tables.tasks, operations(call))
+
+
+class Plan:
+    """How a call is cut into tasks. Decided by its shape alone, so the number of threads changes no bit."""
+
+    def __init__(self, call: Call) -> None:
+        lanes = TARGET.lanes(call.kind.itemsize)
+        self.group = call.heads // max(call.kv_heads, 1)
+        # query heads that share keys go into one panel where one head alone would not fill it
+        self.folded = self.group if call.n_q < WIDEST * lanes else 1
+        rows = call.n_q * self.folded
+        self.vectors = 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+        self.panels = math.ceil(rows / (self.vectors * lanes))
+        self.heads = math.prod(call.batch_shape) * call.kv_heads * (self.group // self.folded)
+        wanted = math.ceil(FEW_TASKS / max(self.panels * self.heads, 1))
+        self.split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(call.n_k / wanted / forward.BLOCK))
+        self.splits = max(1, math.ceil(call.n_k / self.split))
+
+    @property
+    def tasks(self) -> int:
+        return self.panels * self.heads * self.splits
+
+
+class Tables:
+    """A call as the tables in `layout`. Holds on to every array whose address is in them."""
+
+    def __init__(self, call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None) -> None:
+        kind = call.kind
+        self.like = kind.type(0)
+        self.tasks = plan.tasks
+        self.shape = (plan.splits, *call.batch_shape, call.kv_heads, plan.group)
+        if len(self.shape) > at.LEADING_AXES:
+            raise ValueError(f"at most {at.LEADING_AXES - 3} batch axes are supported, got {len(call.batch_shape)}")
+        self.alive: list[np.ndarray] = []
+
+        rows = [_ABSENT] * at.ARRAYS
+        rows[at.QUERY] = self.matrix(call.q)
+        rows[at.KEY] = self.matrix(call.k, of_keys=True)
+        rows[at.VALUE] = self.matrix(call.v, of_keys=True)
+        rows[at.OUTPUT] = self.matrix(output)
+        if lse is not None:
+            rows[at.LSE] = self.entry(lse, lse.shape[:-1], lse.strides[-1], 0)
+        if call.allowed is not None:
+            rows[at.ALLOWED] = self.matrix(call.allowed)
+        if call.ranges is not None:
+            rows[at.LOW], rows[at.HIGH] = (
+                self.entry(x, x.shape[:-2], x.strides[-1], x.strides[-2]) for x in call.ranges
+            )
+        if call.bias is not None:
+            rows[at.BIAS] = self.matrix(call.bias)
+        elif call.table is not None:
+            rows[at.BIAS] = self.relative(call.table.astype(kind), call.n_k)
+        if call.sinks is not None:
+            sinks = call.sinks.astype(kind)
+            rows[at.SINK] = self.entry(sinks, sinks.shape, 0, 0)
+        self.arrays = np.array(rows, np.int64)
+
+        self.sizes = np.array(
+            [
+                plan.tasks, plan.panels, plan.vectors, plan.heads, plan.folded, plan.split,
+                call.n_q, call.n_k, call.q.shape[-1], call.d_v,
+                0 if call.ranges is None else call.ranges.low.shape[-2],
+                at.FULL_BIAS if call.bias is not None else at.RELATIVE_BIAS if call.table is not None else at.NO_BIAS,
+                round(call.dropout * 2**32), _signed(call.seed), call.first_query,
+                *(1,) * (at.LEADING_AXES - len(self.shape)), *self.shape,
+            ],
+            np.int64,
+        )  # fmt: skip
+        self.numbers = np.array([abs(call.scale) or 1.0, np.sign(call.scale), call.softcap, 1 - call.dropout])
+
+    def matrix(self, x: np.ndarray, *, of_keys: bool = False) -> list[int]:
+        """An array of rows and columns, whose axis before them is heads: the queries' heads, or the keys'."""
+        return self.entry(x, x.shape[:-2], x.strides[-2], x.strides[-1], of_keys=of_keys)
+
+    def relative(self, table: np.ndarray, n_k: int) -> list[int]:
+        """A bias per distance: the address is that of distance 0; lanes without a query may look past the end."""
+        padded = np.zeros((table.shape[0], table.shape[1] + WIDEST * TARGET.vector_bytes), table.dtype)
+        padded[:, : table.shape[1]] = table
+        # query i, key j is at distance i − j: one number on for a row, one back for a column
+        entry = self.entry(padded, padded.shape[:-1], table.itemsize, -table.itemsize)
+        entry[at.ADDRESS] += (n_k - 1) * table.itemsize
+        return entry
+
+    def entry(self, x: np.ndarray, lead: tuple[int, ...], row: int, column: int, *, of_keys: bool = False) -> list[int]:
+        """Address, strides and type. The head axis counts as two, key heads and the queries that share one."""
+        self.alive.append(x)
+        group = self.shape[-1]
+        steps = [stride if size > 1 else 0 for size, stride in zip(lead, x.strides, strict=False)]
+        *batch, head = [0] * (len(self.shape) - 1 - len(steps)) + steps
+        split = (head, 0) if of_keys else (head * group, head)
+        return [
+            x.__array_interface__["data"][0], row, column, KINDS.get(x.dtype.name, 0),
+            *(0,) * (at.LEADING_AXES - len(self.shape)), *batch, *split,
+        ]  # fmt: skip
+
+
+def operations(call: Call) -> float:
+    """Roughly how much there is to do: multiply-adds, over all keys that some query needs."""
+    heads = math.prod(call.lead)
+    pairs = float(heads) * call.n_q * call.n_k
+    if call.ranges is not None:
+        low, high = call.ranges
+        pairs = float((high - low).clip(0).sum()) * heads / math.prod(low.shape[:-2])
+    return 2 * pairs * (call.q.shape[-1] + call.d_v)
+
+
+def _signed(x: int) -> int:
+    return x - 2**64 if x >= 2**63 else x
