@@ -205,10 +205,11 @@ class TestMasks:
         np.testing.assert_array_equal(weights[:, 2], np.zeros(5))
         np.testing.assert_allclose(weights[:, [0, 1, 3, 4, 5, 6]], np.full((5, 6), 1 / 6), **tolerance)
 
-    def test_a_bias_too_low_for_the_scores_type_is_no_mask(self, rng):
+    def test_a_bias_too_far_out_for_the_scores_type_is_neither_mask_nor_nan(self, rng):
         Q, K, V = (rng.standard_normal((n, 11)).astype(np.float32) for n in (5, 7, 7))
-        weights = scaled_dot_product_attention(Q, K, V, bias=np.full((5, 7), -1e300))[1]
-        np.testing.assert_allclose(weights, np.full((5, 7), 1 / 7), rtol=1e-6)
+        for bias in (-1e300, 1e300):
+            weights = scaled_dot_product_attention(Q, K, V, bias=np.full((5, 7), bias))[1]
+            np.testing.assert_allclose(weights, np.full((5, 7), 1 / 7), rtol=1e-6)
 
 
 class TestNoKeyLeft:
