@@ -60,7 +60,7 @@ def test_greedy_takes_the_most_probable_word_at_every_step(rng, seed):
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0, 5.0])
 @pytest.mark.parametrize("seed", range(6))
 def test_a_wide_beam_finds_the_best_of_all_sequences(rng, seed, length_penalty):
-    model, source, max_len = model_of(seed, target_vocab=5, sharpness=1.0 + seed % 3), rng.integers(1, 11, 7), 4
+    model, source, max_len = model_of(seed, target_vocab=5, sharpness=1.0), rng.integers(1, 11, 7), 4
     others = [word for word in range(5) if word not in (PAD, EOS)]
     best, top, count = [], -np.inf, 0
     for n in range(max_len + 1):
