@@ -3,8 +3,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from clearhead.textbook.decoder import DecoderBlock, DecoderBlockCache
 from clearhead.textbook.feed_forward import FeedForward

@@ -5,8 +5,7 @@ import functools
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clearhead.textbook.masks import create_causal_mask, create_padding_mask
 from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention, merge_heads, split_heads
