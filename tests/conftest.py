@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-jaxtyping.install_import_hook("clearhead", "beartype.beartype")
+# Not the kernels: what numba compiles must reach it as it was written.
+ROOMS = ("biases", "checks", "dispatch", "figures", "masks", "textbook")
+jaxtyping.install_import_hook([f"clearhead.{room}" for room in ROOMS], "beartype.beartype")
 
 # Drawn examples are the same from run to run, and a slow machine is not a failure.
 settings.register_profile("steady", deadline=None, derandomize=True, print_blob=True)

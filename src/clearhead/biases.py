@@ -44,7 +44,9 @@ class RelativeBias:
 
 def alibi(slopes: int | ArrayLike, *, offset: int | None = None) -> RelativeBias:
     """−slope · |distance|, with one slope per head, or the usual slopes for a number of heads."""
-    values = alibi_slopes(slopes) if isinstance(slopes, (int, np.integer)) else checks.float_array("slopes", slopes)
+    values = (
+        alibi_slopes(int(slopes)) if isinstance(slopes, (int, np.integer)) else checks.float_array("slopes", slopes)
+    )
     if values.ndim != 1:
         raise ValueError(f"slopes must be one number per head, shape (h,), got shape {values.shape}")
     return RelativeBias(lambda distance: -values[:, None].astype(np.float64) * np.abs(distance), offset)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -19,18 +19,6 @@ from clearhead.biases import RelativeBias
 from clearhead.textbook.dropout import checked_dropout
 
 STRIP = 256  # queries whose mask is written out at a time when it cannot be said in ranges
-
-
-@overload
-def attention(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: Literal[False] = False, **options: Any
-) -> Float[np.ndarray, "... n_q d_v"]: ...
-
-
-@overload
-def attention(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: Literal[True], **options: Any
-) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"]]: ...
 
 
 def attention(
@@ -47,7 +35,7 @@ def attention(
     seed: int | None = None,
     return_lse: bool = False,
     strict: bool = False,
-) -> Any:
+) -> Float[np.ndarray, "... n_q d_v"] | tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"]]:
     """Exact attention in O(n) memory.
 
     q (…, h, n_q, d)  k (…, h_kv, n_k, d)  v (…, h_kv, n_k, d_v) → output (…, h, n_q, d_v), in q's type
@@ -78,7 +66,7 @@ def attention(
     if strict and call.slow:
         raise ValueError(f"strict: this call would be slow: {'; '.join(call.slow)}")
     output, lse = call.run()
-    return (output, lse) if return_lse else output
+    return output if lse is None else (output, lse)
 
 
 def merge(
@@ -209,16 +197,21 @@ class Call:
             allowed = self.rule.allows(at)
             if self.allowed is not None:
                 allowed = allowed & _rows(self.allowed, rows)
-            yield replace(
-                self,
-                q=self.q[..., rows, :],
-                rule=None,
-                allowed=np.broadcast_to(allowed, (*allowed.shape[:-2], rows.stop - start, self.n_k)),
-                ranges=None if self.ranges is None else masks.Ranges(*(x[..., rows] for x in self.ranges)),
-                bias=None if self.bias is None else _rows(self.bias, rows),
-                table=None if self.table is None else self.table[..., start : start + (rows.stop - start) + self.n_k - 1],
-                first_query=start,
-            ), rows
+            yield (
+                replace(
+                    self,
+                    q=self.q[..., rows, :],
+                    rule=None,
+                    allowed=np.broadcast_to(allowed, (*allowed.shape[:-2], rows.stop - start, self.n_k)),
+                    ranges=None if self.ranges is None else masks.Ranges(*(x[..., rows] for x in self.ranges)),
+                    bias=None if self.bias is None else _rows(self.bias, rows),
+                    table=None
+                    if self.table is None
+                    else self.table[..., start : start + (rows.stop - start) + self.n_k - 1],
+                    first_query=start,
+                ),
+                rows,
+            )
 
     def explain(self) -> Explanation:
         from clearhead.kernels import launch
@@ -281,7 +274,9 @@ def prepare(
 
 def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.ndarray:
     if type(value).__module__.split(".")[0] == "torch":
-        raise TypeError(f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)")
+        raise TypeError(
+            f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)"
+        )
     array = checks.float_array(name, value, ndim=ndim)
     if not array.dtype.isnative:
         slow.append(f"{name} is stored in the byte order of another machine and was copied")

@@ -330,7 +330,7 @@ class _Function(Mask):
             raise TypeError(f"the function given to masks.where must return booleans, got {answer.dtype.name}")
         whole = np.broadcast_shapes(*(x.shape for x in (at.batch, at.head, at.query, at.key)))
         if np.broadcast_shapes(answer.shape, whole) != whole:
-            raise ValueError(f"the function given to masks.where returned shape {answer.shape}, which does not fit {whole}")
+            raise ValueError(f"the function given to masks.where returned shape {answer.shape}, expected {whole}")
         return answer
 
 
@@ -460,7 +460,7 @@ def _look_up(table: np.ndarray, at: Where, row: np.ndarray, column: np.ndarray) 
         np.broadcast_to(np.empty(lead), (*at.batch_shape, at.heads))
     except ValueError:
         raise ValueError(
-            f"a mask with leading axes {lead} does not broadcast to the batch axes {at.batch_shape} and {at.heads} heads"
+            f"a mask with leading axes {lead} does not broadcast to batch axes {at.batch_shape} and {at.heads} heads"
         ) from None
     index: list[np.ndarray | int] = []
     if lead:

@@ -11,6 +11,7 @@ several, so the stamp is a hash of the whole room.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -30,31 +31,29 @@ class _Stamped:
         return _STAMP
 
 
-class _GivenDirectory(_Stamped, caching.UserProvidedCacheLocator):  # type: ignore[misc]
+class _GivenDirectory(_Stamped, caching.UserProvidedCacheLocator):
     """NUMBA_CACHE_DIR."""
 
 
-class _BesideSource(_Stamped, caching.InTreeCacheLocator):  # type: ignore[misc]
+class _BesideSource(_Stamped, caching.InTreeCacheLocator):
     """__pycache__, if it can be written."""
 
 
-class _UserDirectory(_Stamped, caching.UserWideCacheLocator):  # type: ignore[misc]
+class _UserDirectory(_Stamped, caching.UserWideCacheLocator):
     """The user's cache directory."""
 
 
-class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
+class _Implementation(caching.CompileResultCacheImpl):
     _locator_classes = (_GivenDirectory, _BesideSource, _UserDirectory)
 
 
-class _Cache(caching.FunctionCache):  # type: ignore[misc]
+class _Cache(caching.FunctionCache):
     _impl_class = _Implementation
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that runs without the GIL and is called from Python."""
     dispatcher = numba.njit(nogil=True)(function)
-    try:
+    with contextlib.suppress(RuntimeError):  # no directory can be written: compile in each process
         dispatcher._cache = _Cache(function)
-    except RuntimeError:  # no directory can be written: compile in each process
-        pass
     return dispatcher

@@ -10,6 +10,7 @@ and values are read once for all of them, and the keys are split among tasks who
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -18,14 +19,66 @@ import numpy as np
 from clearhead.kernels.compiler import helper, inlined, kernel
 from clearhead.kernels.gemm import mix, scores
 from clearhead.kernels.layout import (
-    ADDRESS, ALLOWED, BIAS, BIAS_FORM, COLUMN, D, D_V, DROPPING, FIRST_QUERY, FOLDED, GROUP, HEADS, HIGH, KEEP, KEY,
-    LEADING, LEADING_AXES, LOW, LSE, N_K, N_Q, NEXT, NO_BIAS, OUTPUT, PANELS, QUERY, RANGES, RELATIVE_BIAS, ROW, SCALE,
-    SEED, SHAPE, SIGN, SINK, SOFTCAP, SPLIT, STOP, STORED, TASKS, VALUE, VECTORS,
+    ADDRESS,
+    ALLOWED,
+    BIAS,
+    BIAS_FORM,
+    COLUMN,
+    D_V,
+    DROPPING,
+    FIRST_QUERY,
+    FOLDED,
+    GROUP,
+    HEADS,
+    HIGH,
+    KEEP,
+    KEY,
+    LEADING,
+    LEADING_AXES,
+    LOW,
+    LSE,
+    N_K,
+    N_Q,
+    NEXT,
+    NO_BIAS,
+    OUTPUT,
+    PANELS,
+    QUERY,
+    RANGES,
+    RELATIVE_BIAS,
+    ROW,
+    SCALE,
+    SEED,
+    SHAPE,
+    SIGN,
+    SINK,
+    SOFTCAP,
+    SPLIT,
+    STOP,
+    STORED,
+    TASKS,
+    VALUE,
+    VECTORS,
+    D,
 )  # fmt: skip
 from clearhead.kernels.memory import (
-    FLOAT32, FLOAT64, all_finite, cast, lanes_of, peek, peek_integer, poke, poke_flag, poke_integer, read_row,
-    round_up, size_of, turn_rows, write_row,
+    FLOAT32,
+    FLOAT64,
+    all_finite,
+    cast,
+    lanes_of,
+    peek,
+    peek_integer,
+    poke,
+    poke_flag,
+    poke_integer,
+    read_row,
+    round_up,
+    size_of,
+    turn_rows,
+    write_row,
 )  # fmt: skip
+from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import add_relative, add_tile, cap, divide, drop, fetch_add, keep_ranges, soften
 
 BLOCK = 192  # keys per tile: 192 × 64 scores are 48 KiB, well inside L2 with the keys and values beside them
@@ -55,45 +108,26 @@ class Scratch(NamedTuple):
     bias_rows: int  # (width, BLOCK): the bias as it comes
     bias: int  # (BLOCK, width): the bias, turned
     spare: int  # one vector
+    end: int
 
 
-@helper
-def _layout(like, sizes, base):
-    """Where each part of the scratch begins, and where the last one ends."""
-    size, lanes = size_of(like), lanes_of(like)
-    width = sizes[VECTORS] * lanes
-    d, d_v = round_up(sizes[D], lanes), round_up(sizes[D_V], lanes)
-    queries = base
-    rows = queries + d * width * size
-    tile = rows + width * max(d, d_v) * size
-    mixed = tile + BLOCK * width * size
-    top = mixed + d_v * width * size
-    total = top + width * size
-    alpha = total + width * size
-    low = alpha + width * size
-    high = low + sizes[RANGES] * width * size
-    salt = high + sizes[RANGES] * width * size
-    pepper = salt + width * size
-    keys = pepper + width * size
-    values = keys + BLOCK * d * size
-    clean = values + BLOCK * d_v * size
-    allowed = clean + BLOCK * d_v * size
-    bias_rows = allowed + BLOCK * width
-    bias = bias_rows + width * BLOCK * size
-    spare = bias + width * BLOCK * size
-    parts = Scratch(
-        queries, rows, tile, mixed, top, total, alpha, low, high, salt, pepper, keys, values, clean, allowed,
-        bias_rows, bias, spare,
-    )  # fmt: skip
-    return parts, spare + 64
+def scratch_layout(itemsize: int, width: int, d: int, d_v: int, ranges: int) -> Scratch:
+    """Where each part begins, counted from the first, and where the last one ends; every part starts a cache line."""
+    lanes = TARGET.lanes(itemsize)
+    d, d_v = -(-d // lanes) * lanes, -(-d_v // lanes) * lanes
+    numbers = [
+        d * width, width * max(d, d_v), BLOCK * width, d_v * width, width, width, width, ranges * width, ranges * width,
+        width, width, BLOCK * d, BLOCK * d_v, BLOCK * d_v, BLOCK * width, width * BLOCK, BLOCK * width, lanes,
+    ]  # fmt: skip
+    ends = list(itertools.accumulate(-(-n * itemsize // 64) * 64 for n in numbers))
+    return Scratch(0, *ends)
 
 
 @kernel
-def run(like, arrays, sizes, numbers, progress, most):
+def run(like, arrays, sizes, numbers, layout, progress, most):
     """Take up to `most` tasks from the queue and do them; returns how many were done."""
-    _, end = _layout(like, sizes, 0)
-    memory = np.empty(end + 64, np.uint8)
-    scratch, _ = _layout(like, sizes, round_up(np.intp(memory.ctypes.data), 64))
+    memory = np.empty(layout[-1] + 64, np.uint8)
+    scratch = placed(layout, round_up(np.intp(memory.ctypes.data), 64))
     next_task = np.intp(progress.ctypes.data) + 8 * NEXT
     done = 0
     while done < most and progress[STOP] == 0:
@@ -106,24 +140,34 @@ def run(like, arrays, sizes, numbers, progress, most):
     return done
 
 
+@inlined
+def placed(p, base):
+    """The parts of a layout as addresses."""
+    return Scratch(
+        base + p[0], base + p[1], base + p[2], base + p[3], base + p[4], base + p[5], base + p[6], base + p[7],
+        base + p[8], base + p[9], base + p[10], base + p[11], base + p[12], base + p[13], base + p[14], base + p[15],
+        base + p[16], base + p[17], base + p[18],
+    )  # fmt: skip
+
+
 @helper
-def head_address(arrays, sizes, which, head):
+def head_address(array, sizes, head):
     """Where head number `head`, counted over all leading axes, of an array begins."""
-    address = arrays[which, ADDRESS]
+    address = array[ADDRESS]
     if sizes[FOLDED] > 1:
         head *= sizes[FOLDED]
     for axis in range(LEADING_AXES - 1, -1, -1):
         length = sizes[SHAPE + axis]
         if length > 1:
-            address += (head % length) * arrays[which, LEADING + axis]
+            address += (head % length) * array[LEADING + axis]
             head //= length
     return address
 
 
 @helper
-def row_address(arrays, sizes, which, head, row):
+def row_address(array, sizes, head, row):
     """Where a row of a panel begins. Folded heads follow one another, n_q rows each."""
-    return head + (row // sizes[N_Q]) * arrays[which, GROUP] + (row % sizes[N_Q]) * arrays[which, ROW]
+    return head + (row // sizes[N_Q]) * array[GROUP] + (row % sizes[N_Q]) * array[ROW]
 
 
 @inlined
@@ -151,9 +195,9 @@ def load_queries(like, arrays, sizes, numbers, s, head, first, rows):
     width, d = sizes[VECTORS] * lanes, sizes[D]
     padded = round_up(d, lanes)
     clear(like, s.rows, width * padded)
-    base = head_address(arrays, sizes, QUERY, head)
+    base = head_address(arrays[QUERY], sizes, head)
     for r in range(rows):
-        source = row_address(arrays, sizes, QUERY, base, first + r)
+        source = row_address(arrays[QUERY], sizes, base, first + r)
         read_row(like, arrays[QUERY, STORED], source, arrays[QUERY, COLUMN], s.rows + r * padded * size, d)
     turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
     if numbers[SIGN] != 1:
@@ -171,9 +215,9 @@ def begin(like, arrays, sizes, numbers, s, head, first, rows):
     for i in range(width):
         poke(like, s.top + i * size, cast(like, -np.inf))
     if arrays[SINK, ADDRESS] != 0 and head < sizes[HEADS]:  # with split keys, the first part has the sink
-        base = head_address(arrays, sizes, SINK, head)
+        base = head_address(arrays[SINK], sizes, head)
         for i in range(rows):
-            sink = peek(like, row_address(arrays, sizes, SINK, base, first + i))
+            sink = peek(like, row_address(arrays[SINK], sizes, base, first + i))
             if sink > -np.inf:
                 poke(like, s.top + i * size, cast(like, sink * LOG2E))
                 poke(like, s.total + i * size, cast(like, 1.0))
@@ -205,14 +249,14 @@ def load_ranges(like, arrays, sizes, s, head, first, rows):
         return start, stop
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
-    lows, highs = head_address(arrays, sizes, LOW, head), head_address(arrays, sizes, HIGH, head)
+    lows, highs = head_address(arrays[LOW], sizes, head), head_address(arrays[HIGH], sizes, head)
     least, most = stop, start
     for i in range(width):
         for r in range(sizes[RANGES]):
             low, high = 0, 0
             if i < rows:
-                low = peek_integer(8, row_address(arrays, sizes, LOW, lows, first + i) + r * arrays[LOW, COLUMN])
-                high = peek_integer(8, row_address(arrays, sizes, HIGH, highs, first + i) + r * arrays[HIGH, COLUMN])
+                low = peek_integer(8, row_address(arrays[LOW], sizes, lows, first + i) + r * arrays[LOW, COLUMN])
+                high = peek_integer(8, row_address(arrays[HIGH], sizes, highs, first + i) + r * arrays[HIGH, COLUMN])
             if low < high:
                 least, most = min(least, low), max(most, high)
             poke_integer(like, s.low + (r * width + i) * size, low)
@@ -233,13 +277,13 @@ def tile_state(arrays, sizes, head, first, rows, key, keys):
 
 @helper
 def ranges_state(arrays, sizes, head, first, rows, start, stop):
-    lows, highs = head_address(arrays, sizes, LOW, head), head_address(arrays, sizes, HIGH, head)
+    lows, highs = head_address(arrays[LOW], sizes, head), head_address(arrays[HIGH], sizes, head)
     touched, covered = 0, 0
     for i in range(first, first + rows):
         whole = 0
         for r in range(sizes[RANGES]):
-            low = peek_integer(8, row_address(arrays, sizes, LOW, lows, i) + r * arrays[LOW, COLUMN])
-            high = peek_integer(8, row_address(arrays, sizes, HIGH, highs, i) + r * arrays[HIGH, COLUMN])
+            low = peek_integer(8, row_address(arrays[LOW], sizes, lows, i) + r * arrays[LOW, COLUMN])
+            high = peek_integer(8, row_address(arrays[HIGH], sizes, highs, i) + r * arrays[HIGH, COLUMN])
             touched += max(low, start) < min(high, stop)
             whole |= low <= start and stop <= high
         covered += whole
@@ -248,10 +292,10 @@ def ranges_state(arrays, sizes, head, first, rows, start, stop):
 
 @helper
 def flags_state(arrays, sizes, head, first, rows, key, keys):
-    base = head_address(arrays, sizes, ALLOWED, head) + key * arrays[ALLOWED, COLUMN]
+    base = head_address(arrays[ALLOWED], sizes, head) + key * arrays[ALLOWED, COLUMN]
     count = 0
     for i in range(first, first + rows):
-        row = row_address(arrays, sizes, ALLOWED, base, i)
+        row = row_address(arrays[ALLOWED], sizes, base, i)
         for j in range(keys):
             count += peek_integer(1, row + j * arrays[ALLOWED, COLUMN])
     return EMPTY if count == 0 else (FULL if count == rows * keys else MIXED)
@@ -262,10 +306,10 @@ def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
-    source, step = block_rows(like, arrays, sizes, KEY, head, key, keys, s.keys, sizes[D])
+    source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
     scores(like, sizes[VECTORS], source, step, size, s.queries, s.tile, keys, sizes[D])
     factor = shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
-    source, step = block_rows(like, arrays, sizes, VALUE, head, key, keys, s.values, sizes[D_V])
+    source, step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
     guarded = state == MIXED or sizes[BIAS_FORM] != NO_BIAS
     if guarded:
         guarded = not rows_finite(like, source, step, keys, sizes[D_V])
@@ -285,10 +329,10 @@ def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
 
 
 @helper
-def block_rows(like, arrays, sizes, which, head, first, rows, target, columns):
+def block_rows(like, array, sizes, head, first, rows, target, columns):
     """A block of keys or values: where it lies if it can be read there, else converted into scratch."""
-    row, column, kind = arrays[which, ROW], arrays[which, COLUMN], arrays[which, STORED]
-    source = head_address(arrays, sizes, which, head) + first * row
+    row, column, kind = array[ROW], array[COLUMN], array[STORED]
+    source = head_address(array, sizes, head) + first * row
     size = size_of(like)
     if column == size and kind == (FLOAT32 if size == 4 else FLOAT64):
         return source, row
@@ -307,7 +351,7 @@ def shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, 
         factor = 1.0
     flagged = arrays[ALLOWED, ADDRESS] != 0 and state == MIXED
     if sizes[BIAS_FORM] == RELATIVE_BIAS and sizes[FOLDED] == 1 and not flagged:
-        table = head_address(arrays, sizes, BIAS, head) + (first - key) * size_of(like)
+        table = head_address(arrays[BIAS], sizes, head) + (first - key) * size_of(like)
         add_relative(like, s.tile, keys, width, cast(like, factor), table)
         factor = 1.0
     elif sizes[BIAS_FORM] != NO_BIAS or flagged:
@@ -328,14 +372,14 @@ def gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged):
     clear(like, s.bias_rows, width * padded)
     if sizes[BIAS_FORM] != NO_BIAS:
         # a relative bias is a row that runs backwards: its column stride is one number less, its row stride one more
-        base = head_address(arrays, sizes, BIAS, head) + key * arrays[BIAS, COLUMN]
+        base = head_address(arrays[BIAS], sizes, head) + key * arrays[BIAS, COLUMN]
         for i in range(rows):
-            source = row_address(arrays, sizes, BIAS, base, first + i)
+            source = row_address(arrays[BIAS], sizes, base, first + i)
             read_row(like, arrays[BIAS, STORED], source, arrays[BIAS, COLUMN], s.bias_rows + i * padded * size, keys)
     if flagged:
-        base = head_address(arrays, sizes, ALLOWED, head) + key * arrays[ALLOWED, COLUMN]
+        base = head_address(arrays[ALLOWED], sizes, head) + key * arrays[ALLOWED, COLUMN]
         for i in range(rows):
-            source = row_address(arrays, sizes, ALLOWED, base, first + i)
+            source = row_address(arrays[ALLOWED], sizes, base, first + i)
             for j in range(keys):
                 if peek_integer(1, source + j * arrays[ALLOWED, COLUMN]) == 0:
                     poke(like, s.bias_rows + (i * padded + j) * size, cast(like, -np.inf))
@@ -393,21 +437,23 @@ def finish(like, arrays, sizes, numbers, s, head, first, rows):
     size, lanes = size_of(like), lanes_of(like)
     width, d_v = sizes[VECTORS] * lanes, sizes[D_V]
     padded = round_up(d_v, lanes)
-    base = head_address(arrays, sizes, LSE, head)
+    base = head_address(arrays[LSE], sizes, head)
     for i in range(rows):
         total = peek(like, s.total + i * size)
         if base != 0:
             lse = cast(like, -np.inf)
             if total != 0:
                 lse = cast(like, (peek(like, s.top + i * size) + math.log2(total)) * LN2)
-            poke(like, row_address(arrays, sizes, LSE, base, first + i), lse)
+            poke(like, row_address(arrays[LSE], sizes, base, first + i), lse)
         poke(like, s.total + i * size, cast(like, 1.0 if total == 0 else total * numbers[KEEP]))
     divide(like, s.mixed, d_v, width, s.total)
     turn_rows(like, s.mixed, width * size, s.rows, padded * size, padded, width)
-    base = head_address(arrays, sizes, OUTPUT, head)
+    base = head_address(arrays[OUTPUT], sizes, head)
     for i in range(rows):
-        target = row_address(arrays, sizes, OUTPUT, base, first + i)
-        write_row(like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target, arrays[OUTPUT, COLUMN], d_v, s.spare)
+        target = row_address(arrays[OUTPUT], sizes, base, first + i)
+        write_row(
+            like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target, arrays[OUTPUT, COLUMN], d_v, s.spare
+        )
 
 
 @helper

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearhead.kernels import forward
-from clearhead.kernels import layout as at
+from clearhead.kernels import forward, layout as at
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.join import join
 from clearhead.kernels.memory import KINDS
-from clearhead.kernels.schedule import spread
+from clearhead.kernels.schedule import get_num_threads, spread
 from clearhead.kernels.target import TARGET
 
 if TYPE_CHECKING:
-    from clearhead.dispatch import Call
+    from clearhead.dispatch import Call, Explanation
 
 _ABSENT = [0] * at.FIELDS
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
@@ -42,7 +41,7 @@ def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
 
 def _spread(tables: Tables, call: Call) -> None:
     def work(progress: np.ndarray, most: int) -> int:
-        return forward.run(tables.like, tables.arrays, tables.sizes, tables.numbers, progress, most)  # type: ignore[no-any-return]
+        return forward.run(tables.like, tables.arrays, tables.sizes, tables.numbers, tables.layout, progress, most)
 
     spread(work, tables.tasks, operations(call))
 
@@ -57,11 +56,15 @@ class Plan:
         self.folded = self.group if call.n_q < WIDEST * lanes else 1
         rows = call.n_q * self.folded
         self.vectors = 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
-        self.panels = math.ceil(rows / (self.vectors * lanes))
+        self.width = self.vectors * lanes
+        self.panels = math.ceil(rows / self.width)
         self.heads = math.prod(call.batch_shape) * call.kv_heads * (self.group // self.folded)
         wanted = math.ceil(FEW_TASKS / max(self.panels * self.heads, 1))
         self.split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(call.n_k / wanted / forward.BLOCK))
         self.splits = max(1, math.ceil(call.n_k / self.split))
+
+        ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
+        self.scratch = forward.scratch_layout(call.kind.itemsize, self.width, call.q.shape[-1], call.d_v, ranges)
 
     @property
     def tasks(self) -> int:
@@ -113,6 +116,7 @@ class Tables:
             ],
             np.int64,
         )  # fmt: skip
+        self.layout = np.array(plan.scratch, np.int64)
         self.numbers = np.array([abs(call.scale) or 1.0, np.sign(call.scale), call.softcap, 1 - call.dropout])
 
     def matrix(self, x: np.ndarray, *, of_keys: bool = False) -> list[int]:
@@ -139,6 +143,65 @@ class Tables:
             x.__array_interface__["data"][0], row, column, KINDS.get(x.dtype.name, 0),
             *(0,) * (at.LEADING_AXES - len(self.shape)), *batch, *split,
         ]  # fmt: skip
+
+
+def explain(call: Call) -> Explanation:
+    """What `run` would do, without doing it."""
+    from clearhead.dispatch import Explanation
+
+    plan = Plan(call)
+    tiles, skipped = _tiles(call, plan)
+    few = plan.folded > 1 or plan.splits > 1
+    reasons = ["few queries" if few else f"panels of {plan.width} queries"]
+    if plan.folded > 1:
+        reasons.append(f"{plan.folded} query heads that share keys are folded into one panel")
+    if plan.splits > 1:
+        reasons.append(f"keys are split into {plan.splits} parts of {plan.split}")
+    for name, x in (("keys", call.k), ("values", call.v)):
+        if x.dtype != call.kind or x.strides[-1] != x.itemsize:
+            reasons.append(f"{name} are converted a block at a time")
+    vectors = {16: "128", 32: "256", 64: "512"}[TARGET.vector_bytes]
+    return Explanation(
+        path=f"{'decode' if few else 'forward'} ({TARGET.name}, {vectors}-bit vectors, {call.kind.name} arithmetic)",
+        reason=", ".join(reasons),
+        shape=f"q {call.q.shape}, k {call.k.shape}, v {call.v.shape}, {call.q.dtype.name}",
+        tasks=plan.tasks,
+        tiles=tiles,
+        tiles_skipped=skipped,
+        bytes=_bytes(call, plan),
+        slow=tuple(call.slow),
+    )
+
+
+def _tiles(call: Call, plan: Plan) -> tuple[int, int]:
+    """How many tiles of scores there are, and how many of them the mask empties."""
+    width, heads = plan.width, math.prod(call.lead)
+    starts = np.arange(0, call.n_k, forward.BLOCK)
+    stops = np.minimum(starts + forward.BLOCK, call.n_k)
+    touched = 0.0
+    for strip, _ in call.strips():
+        for first in range(0, strip.n_q, width):
+            rows = slice(first, first + width)
+            used = np.ones(starts.size, np.bool_)
+            if strip.ranges is not None:
+                low, high = (x[..., rows, None] for x in strip.ranges)
+                used = used & (np.maximum(low, starts) < np.minimum(high, stops)).any(axis=(-3, -2))
+            if strip.allowed is not None and starts.size:
+                used = used & np.logical_or.reduceat(strip.allowed[..., rows, :].any(axis=-2), starts, axis=-1)
+            touched += used.sum() * heads / math.prod(used.shape[:-1])
+    total = heads * math.ceil(call.n_q / width) * starts.size
+    return total, total - round(touched)
+
+
+def _bytes(call: Call, plan: Plan) -> int:
+    """Memory a call takes besides its inputs: the output, what a mask needs, and each thread's scratch."""
+    heads, kind = math.prod(call.lead), call.kind.itemsize
+    output = heads * call.n_q * (call.d_v * call.q.dtype.itemsize + (kind if call.lse else 0))
+    parts = (plan.splits + 1) * heads * call.n_q * (call.d_v + 1) * kind if plan.splits > 1 else 0
+    ranges = 0 if call.ranges is None else sum(x.nbytes for x in call.ranges)
+    table = 0 if call.table is None else call.table.nbytes
+    strip = 0 if call.rule is None else max(x.nbytes for c, _ in call.strips() if (x := c.allowed) is not None)
+    return output + parts + ranges + table + strip + plan.scratch.end * min(get_num_threads(), plan.tasks)
 
 
 def operations(call: Call) -> float:

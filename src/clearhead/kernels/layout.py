@@ -20,7 +20,9 @@ FIELDS = LEADING + LEADING_AXES
 # The table of sizes. HEADS counts (batch entry, key head, and query head unless folded); FOLDED is how many query
 # heads lie behind one another in a panel. SPLIT is how many keys a task looks at. The leading axes' lengths follow at
 # SHAPE: first the splits, then the batch, the key heads, and the query heads that share one.
-TASKS, PANELS, VECTORS, HEADS, FOLDED, SPLIT, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY = range(15)
+TASKS, PANELS, VECTORS, HEADS, FOLDED, SPLIT, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY = range(
+    15
+)
 SHAPE = 15
 SIZES = SHAPE + LEADING_AXES
 GROUP = LEADING + LEADING_AXES - 1  # the column with the bytes from one query head to the next that shares its keys
