@@ -173,8 +173,8 @@ class Call:
 
     @property
     def lead(self) -> tuple[int, ...]:
-        """The output's leading axes."""
-        return (*self.batch_shape, self.heads) if self.has_heads else ()
+        """The output's leading axes; one head where the arguments have no axis for it."""
+        return (*self.batch_shape, self.heads)
 
     def run(self) -> tuple[np.ndarray, np.ndarray | None]:
         output = np.empty((*self.lead, self.n_q, self.d_v), self.q.dtype)
@@ -184,6 +184,8 @@ class Call:
 
             for strip, rows in self.strips():
                 launch.run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
+        if not self.has_heads:
+            return output[0], None if lse is None else lse[0]
         return output, lse
 
     def strips(self) -> Iterator[tuple[Call, slice]]:
