@@ -15,6 +15,7 @@ Queries are the last positions: query i stands at position i + n_k − n_q among
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -99,7 +100,7 @@ class Mask:
 
 def places(n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int, rows: slice = slice(None)) -> Where:
     """All places of the matrix, or those of a strip of queries."""
-    batch = np.arange(int(np.prod(batch_shape))).reshape(*batch_shape, 1, 1, 1)
+    batch = np.arange(math.prod(batch_shape)).reshape(*batch_shape, 1, 1, 1)
     head = np.arange(heads)[:, None, None]
     return Where(batch, head, np.arange(n_q)[rows, None], np.arange(n_k), n_q, n_k, batch_shape, heads)
 
@@ -202,14 +203,14 @@ class _Documents(Mask):
     def allows(self, at: Where) -> np.ndarray:
         if at.n_q > at.n_k:
             raise ValueError(f"documents: {at.n_q} queries cannot be the last positions of {at.n_k} keys")
-        ids = self._per_batch(at.n_k, at.batch_shape).reshape(-1, at.n_k)
+        ids = self._per_batch(at.n_k, at.batch_shape).reshape(math.prod(at.batch_shape), at.n_k)
         return ids[at.batch, at.position] == ids[at.batch, at.key]
 
     def ranges(self, n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int) -> Ranges | None:
         ids = self._per_batch(n_k, batch_shape)
         if n_q > n_k:
             raise ValueError(f"documents: {n_q} queries cannot be the last positions of {n_k} keys")
-        flat = ids.reshape(-1, n_k)
+        flat = ids.reshape(math.prod(batch_shape), n_k)
         starts = np.ones(flat.shape, np.bool_)
         starts[:, 1:] = flat[:, 1:] != flat[:, :-1]
         if any(len(np.unique(row)) != first.sum() for row, first in zip(flat, starts, strict=True)):
@@ -465,8 +466,8 @@ def _look_up(table: np.ndarray, at: Where, row: np.ndarray, column: np.ndarray) 
     index: list[np.ndarray | int] = []
     if lead:
         places = [*np.unravel_index(at.batch, at.batch_shape or (1,)), at.head]
-        index = [i if size > 1 else 0 for i, size in zip(places[-len(lead) :], lead, strict=True)]
-    index += [row if table.shape[-2] > 1 else 0, column if table.shape[-1] > 1 else 0]
+        index = [i if size != 1 else 0 for i, size in zip(places[-len(lead) :], lead, strict=True)]
+    index += [row if table.shape[-2] != 1 else 0, column if table.shape[-1] != 1 else 0]
     return np.asarray(table[tuple(index)])
 
 
