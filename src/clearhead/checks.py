@@ -6,6 +6,7 @@ that the same mistake reads the same wherever it is made.
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -15,10 +16,16 @@ from numpy.typing import ArrayLike, DTypeLike
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 
 
+@functools.cache
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether this is one of the four float types."""
+    return dtype.name in FLOAT_TYPES
+
+
 def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
     """`value` as an array of one of the four float types with at least `ndim` dimensions."""
     array = np.asarray(value)
-    if array.dtype.name not in FLOAT_TYPES:
+    if not is_float(array.dtype):
         hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first:"
         raise TypeError(
             f"{name} must be float16, bfloat16, float32 or float64, got {array.dtype.name} "
@@ -32,6 +39,7 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
     return array
 
 
+@functools.cache
 def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
     return np.dtype(np.float64 if any(np.dtype(t) == np.float64 for t in dtypes) else np.float32)

@@ -6,6 +6,7 @@ behind this door check nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -268,7 +269,7 @@ def prepare(
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     return Call(
         q, k, v, batch_shape, heads, kv_heads, max(q.ndim, k.ndim, v.ndim) > 2,
-        1 / np.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
+        1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0),
         ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
     )  # fmt: skip

@@ -135,7 +135,7 @@ def _draw_map(
         norm=norm,
         aspect="auto",
         origin="upper",
-        interpolation="antialiased",
+        interpolation="nearest",  # there are never more cells than pixels, so each keeps its own colour
         extent=(-0.5, right, bottom, -0.5),
     )
     axes.set(xlim=(-0.5, positions[1] - 0.5), ylim=(positions[0] - 0.5, -0.5))

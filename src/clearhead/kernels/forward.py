@@ -66,6 +66,7 @@ from clearhead.kernels.memory import (
     FLOAT64,
     all_finite,
     cast,
+    clear,
     lanes_of,
     peek,
     peek_integer,
@@ -124,10 +125,9 @@ def scratch_layout(itemsize: int, width: int, d: int, d_v: int, ranges: int) -> 
 
 
 @kernel
-def run(like, arrays, sizes, numbers, layout, progress, most):
-    """Take up to `most` tasks from the queue and do them; returns how many were done."""
-    memory = np.empty(layout[-1] + 64, np.uint8)
-    scratch = placed(layout, round_up(np.intp(memory.ctypes.data), 64))
+def run(like, arrays, sizes, numbers, layout, memory, progress, most):
+    """Take up to `most` tasks from the queue and do them in the scratch at `memory`; returns how many were done."""
+    scratch = placed(layout, memory)
     next_task = np.intp(progress.ctypes.data) + 8 * NEXT
     done = 0
     while done < most and progress[STOP] == 0:
@@ -454,9 +454,3 @@ def finish(like, arrays, sizes, numbers, s, head, first, rows):
         write_row(
             like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target, arrays[OUTPUT, COLUMN], d_v, s.spare
         )
-
-
-@helper
-def clear(like, address, count):
-    for i in range(count):
-        poke(like, address + i * size_of(like), cast(like, 0.0))

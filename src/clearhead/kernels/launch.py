@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from clearhead.kernels import forward, layout as at
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.join import join
-from clearhead.kernels.memory import KINDS
-from clearhead.kernels.schedule import get_num_threads, spread
+from clearhead.kernels.memory import stored_kind
+from clearhead.kernels.schedule import get_num_threads, scratch, spread
 from clearhead.kernels.target import TARGET
 
 if TYPE_CHECKING:
     from clearhead.dispatch import Call, Explanation
 
-_ABSENT = [0] * at.FIELDS
+_ABSENT = (0,) * at.FIELDS
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * forward.BLOCK  # keys that are worth a task of their own
 
 
 def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
     """Fill `output`, and `lse` if it is wanted."""
-    plan = Plan(call)
+    plan = plan_of(call)
     if plan.splits == 1:
         _spread(Tables(call, plan, output, lse), call)
         return
@@ -41,34 +43,59 @@ def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
 
 def _spread(tables: Tables, call: Call) -> None:
     def work(progress: np.ndarray, most: int) -> int:
-        return forward.run(tables.like, tables.arrays, tables.sizes, tables.numbers, tables.layout, progress, most)
+        memory = scratch(tables.plan.scratch.end)
+        return forward.run(
+            tables.like, tables.arrays, tables.sizes, tables.numbers, tables.plan.layout, memory, progress, most
+        )
 
-    spread(work, tables.tasks, operations(call))
+    spread(work, tables.plan.tasks, operations(call))
 
 
-class Plan:
-    """How a call is cut into tasks. Decided by its shape alone, so the number of threads changes no bit."""
+class Plan(NamedTuple):
+    """How a call is cut into tasks."""
 
-    def __init__(self, call: Call) -> None:
-        lanes = TARGET.lanes(call.kind.itemsize)
-        self.group = call.heads // max(call.kv_heads, 1)
-        # query heads that share keys go into one panel where one head alone would not fill it
-        self.folded = self.group if call.n_q < WIDEST * lanes else 1
-        rows = call.n_q * self.folded
-        self.vectors = 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
-        self.width = self.vectors * lanes
-        self.panels = math.ceil(rows / self.width)
-        self.heads = math.prod(call.batch_shape) * call.kv_heads * (self.group // self.folded)
-        wanted = math.ceil(FEW_TASKS / max(self.panels * self.heads, 1))
-        self.split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(call.n_k / wanted / forward.BLOCK))
-        self.splits = max(1, math.ceil(call.n_k / self.split))
+    group: int  # query heads that share a key head
+    folded: int  # how many of them lie in one panel
+    vectors: int  # a panel's width in vectors
+    width: int  # and in queries
+    panels: int
+    heads: int
+    split: int  # keys per task
+    splits: int
+    tasks: int
+    scratch: forward.Scratch
+    layout: np.ndarray  # the same, for the kernel
 
-        ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
-        self.scratch = forward.scratch_layout(call.kind.itemsize, self.width, call.q.shape[-1], call.d_v, ranges)
 
-    @property
-    def tasks(self) -> int:
-        return self.panels * self.heads * self.splits
+def plan_of(call: Call) -> Plan:
+    ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
+    batch = math.prod(call.batch_shape)
+    d, itemsize = call.q.shape[-1], call.kind.itemsize
+    return _plan(call.n_q, call.n_k, d, call.d_v, batch, call.heads, call.kv_heads, itemsize, ranges)
+
+
+@functools.lru_cache(maxsize=256)
+def _plan(
+    n_q: int, n_k: int, d: int, d_v: int, batch: int, heads: int, kv_heads: int, itemsize: int, ranges: int
+) -> Plan:
+    """Decided by the shape alone, so the number of threads changes no bit."""
+    lanes = TARGET.lanes(itemsize)
+    group = heads // max(kv_heads, 1)
+    # query heads that share keys go into one panel where one head alone would not fill it
+    folded = group if n_q < WIDEST * lanes else 1
+    rows = n_q * folded
+    vectors = 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+    width = vectors * lanes
+    panels = math.ceil(rows / width)
+    lead = batch * kv_heads * (group // folded)
+    wanted = math.ceil(FEW_TASKS / max(panels * lead, 1))
+    split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(n_k / wanted / forward.BLOCK))
+    splits = max(1, math.ceil(n_k / split))
+    places = forward.scratch_layout(itemsize, width, d, d_v, ranges)
+    return Plan(
+        group, folded, vectors, width, panels, lead, split, splits, panels * lead * splits, places,
+        np.array(places, np.int64),
+    )  # fmt: skip
 
 
 class Tables:
@@ -77,13 +104,14 @@ class Tables:
     def __init__(self, call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None) -> None:
         kind = call.kind
         self.like = kind.type(0)
-        self.tasks = plan.tasks
+        self.plan = plan
         self.shape = (plan.splits, *call.batch_shape, call.kv_heads, plan.group)
         if len(self.shape) > at.LEADING_AXES:
             raise ValueError(f"at most {at.LEADING_AXES - 3} batch axes are supported, got {len(call.batch_shape)}")
+        self.padding = (0,) * (at.LEADING_AXES - len(self.shape))
         self.alive: list[np.ndarray] = []
 
-        rows = [_ABSENT] * at.ARRAYS
+        rows: list[Sequence[int]] = [_ABSENT] * at.ARRAYS
         rows[at.QUERY] = self.matrix(call.q)
         rows[at.KEY] = self.matrix(call.k, of_keys=True)
         rows[at.VALUE] = self.matrix(call.v, of_keys=True)
@@ -112,12 +140,12 @@ class Tables:
                 0 if call.ranges is None else call.ranges.low.shape[-2],
                 at.FULL_BIAS if call.bias is not None else at.RELATIVE_BIAS if call.table is not None else at.NO_BIAS,
                 round(call.dropout * 2**32), _signed(call.seed), call.first_query,
-                *(1,) * (at.LEADING_AXES - len(self.shape)), *self.shape,
+                *(1,) * len(self.padding), *self.shape,
             ],
             np.int64,
         )  # fmt: skip
-        self.layout = np.array(plan.scratch, np.int64)
-        self.numbers = np.array([abs(call.scale) or 1.0, np.sign(call.scale), call.softcap, 1 - call.dropout])
+        sign = (call.scale > 0) - (call.scale < 0)
+        self.numbers = np.array([abs(call.scale) or 1.0, sign, call.softcap, 1 - call.dropout])
 
     def matrix(self, x: np.ndarray, *, of_keys: bool = False) -> list[int]:
         """An array of rows and columns, whose axis before them is heads: the queries' heads, or the keys'."""
@@ -140,8 +168,8 @@ class Tables:
         *batch, head = [0] * (len(self.shape) - 1 - len(steps)) + steps
         split = (head, 0) if of_keys else (head * group, head)
         return [
-            x.__array_interface__["data"][0], row, column, KINDS.get(x.dtype.name, 0),
-            *(0,) * (at.LEADING_AXES - len(self.shape)), *batch, *split,
+            x.__array_interface__["data"][0], row, column, stored_kind(x.dtype),
+            *self.padding, *batch, *split,
         ]  # fmt: skip
 
 
@@ -149,7 +177,7 @@ def explain(call: Call) -> Explanation:
     """What `run` would do, without doing it."""
     from clearhead.dispatch import Explanation
 
-    plan = Plan(call)
+    plan = plan_of(call)
     tiles, skipped = _tiles(call, plan)
     few = plan.folded > 1 or plan.splits > 1
     reasons = ["few queries" if few else f"panels of {plan.width} queries"]

@@ -7,10 +7,12 @@ cache is never copied whole.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
@@ -19,6 +21,12 @@ from clearhead.kernels.vector import BYTE, I16, I32, Vectors
 # How a number is stored. The value is what the descriptor of a call carries.
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = 0, 1, 2, 3
 KINDS = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64": FLOAT64}
+
+
+@functools.cache
+def stored_kind(dtype: np.dtype[Any]) -> int:
+    """How a float type is stored; 0 for booleans and integers, which are not read as floats."""
+    return KINDS.get(dtype.name, 0)
 
 
 def _widened(v: Vectors, raw: ir.Value, kind: int) -> ir.Value:
@@ -200,6 +208,19 @@ def cast(typing: Any, like: Any, value: Any) -> Any:
         return context.cast(builder, args[1], value, like)
 
     return like(like, value), codegen
+
+
+@intrinsic
+def clear(typing: Any, like: Any, address: Any, count: Any) -> Any:
+    """Set `count` numbers in scratch to zero."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        size = builder.mul(args[2], v.index(v.size))
+        cgutils.memset(builder, v.pointer(args[1]), size, 0)
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, types.intp), codegen
 
 
 @intrinsic

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from clearhead import checks
 
 
-def dropout_mask(shape: tuple[int, ...], rate: float, seed: int | None) -> Float[np.ndarray, ...]:
+def dropout_mask(shape: tuple[int, ...], rate: float, seed: int | None) -> Float[np.ndarray, " *shape"]:
     """What each weight is multiplied by: 0 with probability `rate`, else 1 / (1 − rate).
 
     → factors of the given shape (…, n_q, n_k)

@@ -15,7 +15,7 @@ from clearhead.textbook.linear_map import linear
 
 
 def cut_patches(
-    image: Shaped[np.ndarray, ...], patch_size: int | tuple[int, int], *, channels: bool = False
+    image: Shaped[np.ndarray, " *shape"], patch_size: int | tuple[int, int], *, channels: bool = False
 ) -> Shaped[np.ndarray, "... n patch"]:
     """Cut an image into patches, each flattened to a row.
 
@@ -43,7 +43,7 @@ def join_patches(
     patch_size: int | tuple[int, int],
     *,
     channels: bool = False,
-) -> Shaped[np.ndarray, ...]:
+) -> Shaped[np.ndarray, " *shape"]:
     """Put patches back where `cut_patches` took them from.
 
     patches (…, n, p · p) or (…, n, p · p · C)  image_size (H, W) → image (…, H, W), or (…, H, W, C) with channels=True
@@ -103,7 +103,7 @@ def embed_patches(
 
 
 def image_attention(
-    image: Float[np.ndarray, ...],
+    image: Float[np.ndarray, " *shape"],
     patch_size: int | tuple[int, int],
     W: Float[np.ndarray, "patch d_model"],
     W_Q: Float[np.ndarray, "d_model d"],

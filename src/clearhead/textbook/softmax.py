@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from clearhead import checks
 
 
-def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, ...]:
+def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, " *shape"]:
     """Turn scores into weights that are positive and sum to 1 along `axis`.
 
     x (…) → weights (…). A row of all −inf gives zeros. Integers become float64, as under np.exp.
@@ -24,7 +24,7 @@ def softmax(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, ...]:
     return np.asarray(exponentials / np.where(total == 0, 1, total), dtype=x.dtype)
 
 
-def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, ...]:
+def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, " *shape"]:
     """log Σ exp(x) along `axis`: with it, softmax(x) = exp(x − log_sum_exp(x)).
 
     x (…, n) → (…). A row of all −inf gives −inf, which leaves every later sum unchanged. Integers become float64.
