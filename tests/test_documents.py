@@ -1,0 +1,213 @@
+"""What the documents say is run and looked up: code, printed output, names, files, links.
+
+A block of Python followed by a block of text prints that text. In a `text example` block, whose numbers belong to one
+machine, only the first word of each line has to agree. What a document calls still to come must not be there yet, so
+that nobody forgets to say when it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import itertools
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import clearhead
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "clearhead"
+READMES = ("README.md", "README.ko.md")
+DOCUMENTS = (*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md")
+ARCHITECTURE = "docs/architecture.md"
+NAMES, FILES, COURSE, ROOM = ({"names", "이름"}, {"file", "here", "파일", "여기"}, {"in the course", "강의"}, {"room"})
+TO_COME = ("still to come", "준비 중")
+
+
+class Fence(NamedTuple):
+    """A fenced block: the words after its opening, its text, and the line its text begins on."""
+
+    info: str
+    text: str
+    line: int
+
+
+def read(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def fences(document: str) -> list[Fence]:
+    text = read(document)
+    found = re.finditer(r"^```(.*)\n((?:.*\n)*?)^```$", text, re.MULTILINE)
+    return [Fence(m[1].strip(), m[2], text.count("\n", 0, m.start(2)) + 1) for m in found]
+
+
+def prose(document: str) -> str:
+    """The document without its fenced blocks."""
+    return re.sub(r"^```(?:.*\n)*?^```$", "", read(document), flags=re.MULTILINE)
+
+
+def tables(document: str) -> Iterator[list[dict[str, str]]]:
+    """Every table, as rows that map a column's heading to a cell."""
+    for lines in re.findall(r"(?:^\|.*\|\n)+", prose(document), re.MULTILINE):
+        heading, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
+        assert all(len(row) == len(heading) for row in rows), f"{document}: a row of {heading} has other columns"
+        yield [dict(zip(heading, row, strict=True)) for row in rows]
+
+
+def cells(document: str, columns: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The cells under one of the headings, each with its row."""
+    for row in itertools.chain(*tables(document)):
+        for column in columns & row.keys():
+            yield row[column], row
+
+
+def spans(text: str) -> list[str]:
+    """What is set as code."""
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def named_files(row: dict[str, str]) -> list[Path]:
+    return [ROOT / span for column in FILES & row.keys() for span in spans(row[column])]
+
+
+def defined_in(path: Path) -> set[str]:
+    """What a file defines: functions, classes, `Class.method`, constants, and the name of the file itself."""
+    names = {path.stem}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+            names |= {node.name} | {f"{node.name}.{method.name}" for method in methods}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            names |= {
+                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            }
+    return names
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a document must run offline")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_code_runs_from_top_to_bottom_and_prints_what_is_shown(document, tmp_path, monkeypatch, offline, request):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    namespace: dict[str, Any] = {"__name__": "document"}
+    for fence, following in itertools.zip_longest(fences(document), fences(document)[1:]):
+        if fence.info != "python":
+            continue
+        code = compile("\n" * (fence.line - 1) + fence.text, str(ROOT / document), "exec")  # errors name the line
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        shown, wanted = printed.getvalue(), following.text if following and following.info.startswith("text") else ""
+        if following and following.info == "text example":
+            shown, wanted = ("\n".join(line.split()[0] for line in text.splitlines()) for text in (shown, wanted))
+        assert shown == wanted, f"{document}, the block at line {fence.line}"
+    for example in [value for name, value in namespace.items() if name.startswith("test_")]:
+        example(**{name: request.getfixturevalue(name) for name in inspect.signature(example).parameters})
+
+
+@pytest.mark.parametrize("document", READMES)
+def test_every_name_in_the_tables_can_be_imported(document):
+    for cell, _ in cells(document, NAMES):
+        for name in spans(cell):
+            found: object = clearhead
+            for part in name.split("."):
+                found = getattr(found, part)
+
+
+@pytest.mark.parametrize("document", [*READMES, ARCHITECTURE])
+def test_every_name_in_the_tables_is_defined_where_they_say(document):
+    for cell, row in cells(document, NAMES):
+        defined = set().union(*(defined_in(path) for path in named_files(row)))
+        for name in spans(cell):
+            assert {name, name.partition(".")[2]} & defined, f"{document}: {name} is not defined in its row's files"
+
+
+@pytest.mark.parametrize("document", READMES)
+def test_every_public_name_is_in_the_tables(document):
+    named = {span for cell, _ in cells(document, NAMES) for name in spans(cell) for span in (name, name.split(".")[0])}
+    assert sorted(name for name in clearhead.__all__ if not name.startswith("__") and name not in named) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_named_exists(document):
+    in_tables = [span for cell, _ in cells(document, FILES) for span in spans(cell)]
+    theirs = {span for cell, _ in cells(document, COURSE) for span in spans(cell)}
+    looks_like_a_file = re.compile(r"[.\w/-]+/[.\w/-]*|[\w.-]+\.(?:md|toml|txt|pyi?)")
+    in_prose = [span for span in spans(prose(document)) if looks_like_a_file.fullmatch(span) and span not in theirs]
+    assert [span for span in in_tables + in_prose if not (ROOT / span).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document):
+    links = re.findall(r"\]\(([^)\s]+)\)", prose(document))
+    here = (ROOT / document).parent
+    assert [link for link in links if not (here / link.partition("#")[0]).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_make_target_named_exists(document):
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    lines = [line for line in read(document).splitlines() if not any(words in line for words in TO_COME)]
+    named = re.findall(r"(?:`|^)make ([a-z-]+)", "\n".join(lines), re.MULTILINE)
+    assert set(named) <= targets
+
+
+@pytest.mark.parametrize("document", [*READMES, ARCHITECTURE])
+def test_what_is_still_to_come_is_not_there_yet(document):
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    waiting = [row for row in itertools.chain(*tables(document)) if to_come(row)]
+    assert waiting
+    for row in waiting:
+        for span in spans(" ".join(row[column] for column in (COURSE | ROOM) & row.keys())):
+            place = SOURCE / span if ROOM & row.keys() else ROOT / span
+            there = place.exists() or place.with_suffix(".py").exists() or span.removeprefix("make ") in targets
+            assert not there, f"{document} says that {span} is still to come, and it is there"
+
+
+def to_come(row: dict[str, str]) -> bool:
+    return any(words in cell for cell in row.values() for words in TO_COME)
+
+
+def test_the_two_readmes_list_the_same_names_and_files():
+    def listed(document: str) -> list[list[str]]:
+        return [spans(cell) for columns in (NAMES, FILES) for cell, _ in cells(document, columns)]
+
+    assert listed("README.md") == listed("README.ko.md")
+
+
+def test_each_room_knows_only_the_rooms_above_it():
+    rows = [row for cell, row in cells(ARCHITECTURE, ROOM) if not to_come(row)]
+    rooms = [spans(row["room"])[0] for row in rows]
+    assert {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py")} - {"__init__", "__pycache__"} == set(
+        rooms
+    )
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        for other in imported_rooms(path):
+            assert rooms.index(other) <= rooms.index(room), f"{path.relative_to(ROOT)} looks down into {other}"
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms a file loads when it is loaded; what only a type checker reads is not loaded."""
+    names: list[str] = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("clearhead.")}
