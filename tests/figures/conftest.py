@@ -9,9 +9,6 @@ from matplotlib import font_manager
 from clearhead.figures import fonts
 from clearhead.textbook.attention import scaled_dot_product_attention
 
-KOREAN = ["나는", "어제", "친구", "와", "함께", "학교", "에", "갔다"]
-ENGLISH = ["The", "animal", "did", "not", "cross", "the", "street", "because", "it", "was", "tired", "."]
-
 
 @pytest.fixture
 def attend(rng):

@@ -54,6 +54,24 @@ def test_rows_are_queries_from_top_to_bottom(attend):
     assert axes.get_xlim() == (-0.5, 4.5)
 
 
+@pytest.mark.parametrize(("n_q", "n_k", "row", "column"), [(3, 5, 0, 1), (211, 307, 50, 100), (701, 1009, 150, 300)])
+def test_a_weight_is_seen_where_its_row_and_column_meet(n_q, n_k, row, column):
+    weights = np.zeros((n_q, n_k))
+    weights[row, column] = 1.0
+    figure = visualize_attention(weights, values=False)
+    figure.canvas.draw()
+    pixels = np.asarray(figure.canvas.buffer_rgba())[::-1].astype(int)  # from the bottom, as matplotlib counts
+    (axes,) = maps(figure)
+
+    def darkest(i: int, j: int) -> int:
+        across, up = axes.transData.transform((j, i)).astype(int)
+        return pixels[up - 2 : up + 3, across - 2 : across + 3, :3].sum(axis=-1).min()
+
+    assert darkest(row, column) < 60
+    assert darkest(n_q - 1 - row, column) > 700
+    assert darkest(row, n_k - 1 - column) > 700
+
+
 def test_without_tokens_positions_are_counted(attend):
     (axes,) = maps(visualize_attention(attend(3, 5)))
     assert map_labels(axes) == (list("012"), list("01234"))
@@ -198,7 +216,8 @@ LAYOUTS = {
     "ragged grid": ((5, 8, 8), KOREAN, None),
     "sixty-four heads": ((64, 16, 16), words(16), None),
     "numbers": ((4, 53, 53), None, None),
-    "numbers to the edge": ((6, 51, 151), None, None),
+    "numbers to the edge": ((6, 51, 1001), None, None),
+    "a first word that hangs over": ((19, 19), None, ["Verfassungsgericht", *words(18)]),
     "sixty": ((60, 60), words(60), None),
     "eighty Korean": ((83, 83), KOREAN * 10 + KOREAN[:3], None),
     "three hundred": ((300, 300), words(300), None),
@@ -226,6 +245,12 @@ def test_any_number_of_heads_makes_a_sane_figure(attend, tidy, heads):
     assert len(maps(figure)) == heads
     assert max(figure.get_size_inches()) < 14
     tidy(figure)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (1, 499), (64, 2, 2)])
+def test_the_colour_bar_is_as_long_as_what_is_written_along_it(attend, shape):
+    bar = visualize_attention(attend(*shape)).axes[-1]
+    assert bar.yaxis.label.get_window_extent().height <= bar.bbox.height
 
 
 def test_two_tokens_make_a_small_figure_and_many_a_larger_one(attend):
@@ -337,6 +362,8 @@ def test_settings_of_the_process_are_neither_changed_nor_obeyed_to_ruin(attend, 
         figure._repr_png_()
         assert dict(matplotlib.rcParams) == before
         assert maps(figure)[0].get_ylim() == (7.5, -0.5)
+        lines = [line for axes in figure.axes for line in (*axes.get_xgridlines(), *axes.get_ygridlines())]
+        assert not any(line.get_visible() for line in lines)
 
 
 def test_the_dark_style_keeps_labels_readable(attend):

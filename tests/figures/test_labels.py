@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clearhead.figures.fonts import drawable_characters
 from clearhead.figures.labels import display_width, drawable, shorten, token_label

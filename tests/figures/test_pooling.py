@@ -3,8 +3,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clearhead.figures.pooling import factor, note, pool
 from clearhead.textbook.softmax import softmax

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from clearhead.figures.measure import text_size
 from clearhead.figures.ticks import SLANT, key_ticks, query_ticks
