@@ -67,9 +67,13 @@ from clearhead.kernels.memory import (
     all_finite,
     cast,
     clear,
+    count_flags,
+    forbid,
     lanes_of,
     peek,
+    peek_flag,
     peek_integer,
+    peek_long,
     poke,
     poke_flag,
     poke_integer,
@@ -167,6 +171,8 @@ def head_address(array, sizes, head):
 @helper
 def row_address(array, sizes, head, row):
     """Where a row of a panel begins. Folded heads follow one another, n_q rows each."""
+    if sizes[FOLDED] == 1:
+        return head + row * array[ROW]
     return head + (row // sizes[N_Q]) * array[GROUP] + (row % sizes[N_Q]) * array[ROW]
 
 
@@ -182,7 +188,7 @@ def attend(like, arrays, sizes, numbers, s, head, panel):
     for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
         key = max(block_start, start)
         keys = min(block_start + BLOCK, stop) - key
-        state = tile_state(arrays, sizes, head, first, rows, key, keys)
+        state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
         if state != EMPTY:
             block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
     finish(like, arrays, sizes, numbers, s, head, first, rows)
@@ -255,8 +261,8 @@ def load_ranges(like, arrays, sizes, s, head, first, rows):
         for r in range(sizes[RANGES]):
             low, high = 0, 0
             if i < rows:
-                low = peek_integer(8, row_address(arrays[LOW], sizes, lows, first + i) + r * arrays[LOW, COLUMN])
-                high = peek_integer(8, row_address(arrays[HIGH], sizes, highs, first + i) + r * arrays[HIGH, COLUMN])
+                low = peek_long(row_address(arrays[LOW], sizes, lows, first + i) + r * arrays[LOW, COLUMN])
+                high = peek_long(row_address(arrays[HIGH], sizes, highs, first + i) + r * arrays[HIGH, COLUMN])
             if low < high:
                 least, most = min(least, low), max(most, high)
             poke_integer(like, s.low + (r * width + i) * size, low)
@@ -265,25 +271,26 @@ def load_ranges(like, arrays, sizes, s, head, first, rows):
 
 
 @inlined
-def tile_state(arrays, sizes, head, first, rows, key, keys):
+def tile_state(like, arrays, sizes, s, head, first, rows, key, keys):
     """Whether the mask leaves nothing, everything or some of a tile."""
     state = FULL
     if sizes[RANGES] > 0:
-        state = ranges_state(arrays, sizes, head, first, rows, key, key + keys)
+        state = ranges_state(like, sizes, s, rows, key, key + keys)
     if state != EMPTY and arrays[ALLOWED, ADDRESS] != 0:
         state = min(state, flags_state(arrays, sizes, head, first, rows, key, keys))
     return state
 
 
 @helper
-def ranges_state(arrays, sizes, head, first, rows, start, stop):
-    lows, highs = head_address(arrays[LOW], sizes, head), head_address(arrays[HIGH], sizes, head)
+def ranges_state(like, sizes, s, rows, start, stop):
+    size = size_of(like)
+    width = sizes[VECTORS] * lanes_of(like)
     touched, covered = 0, 0
-    for i in range(first, first + rows):
+    for i in range(rows):
         whole = 0
         for r in range(sizes[RANGES]):
-            low = peek_integer(8, row_address(arrays[LOW], sizes, lows, i) + r * arrays[LOW, COLUMN])
-            high = peek_integer(8, row_address(arrays[HIGH], sizes, highs, i) + r * arrays[HIGH, COLUMN])
+            low = peek_integer(like, s.low + (r * width + i) * size)
+            high = peek_integer(like, s.high + (r * width + i) * size)
             touched += max(low, start) < min(high, stop)
             whole |= low <= start and stop <= high
         covered += whole
@@ -294,10 +301,13 @@ def ranges_state(arrays, sizes, head, first, rows, start, stop):
 def flags_state(arrays, sizes, head, first, rows, key, keys):
     base = head_address(arrays[ALLOWED], sizes, head) + key * arrays[ALLOWED, COLUMN]
     count = 0
-    for i in range(first, first + rows):
-        row = row_address(arrays[ALLOWED], sizes, base, i)
-        for j in range(keys):
-            count += peek_integer(1, row + j * arrays[ALLOWED, COLUMN])
+    for i in range(rows):
+        row = row_address(arrays[ALLOWED], sizes, base, first + i)
+        if arrays[ALLOWED, COLUMN] == 1:
+            count += count_flags(row, keys)
+        else:
+            for j in range(keys):
+                count += peek_flag(row + j * arrays[ALLOWED, COLUMN])
     return EMPTY if count == 0 else (FULL if count == rows * keys else MIXED)
 
 
@@ -380,9 +390,7 @@ def gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged):
         base = head_address(arrays[ALLOWED], sizes, head) + key * arrays[ALLOWED, COLUMN]
         for i in range(rows):
             source = row_address(arrays[ALLOWED], sizes, base, first + i)
-            for j in range(keys):
-                if peek_integer(1, source + j * arrays[ALLOWED, COLUMN]) == 0:
-                    poke(like, s.bias_rows + (i * padded + j) * size, cast(like, -np.inf))
+            forbid(like, source, arrays[ALLOWED, COLUMN], s.bias_rows + i * padded * size, keys)
     turn_rows(like, s.bias_rows, padded * size, s.bias, width * size, width, padded)
 
 
@@ -426,7 +434,7 @@ def add_strange(like, s, source, step, keys, columns, width):
             number = peek(like, source + j * step + x * size)
             if not math.isfinite(number):
                 for i in range(width):
-                    if peek_integer(1, s.allowed + j * width + i) != 0:
+                    if peek_flag(s.allowed + j * width + i):
                         at = s.mixed + (x * width + i) * size
                         poke(like, at, peek(like, at) + peek(like, s.tile + (j * width + i) * size) * number)
 

@@ -16,7 +16,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
-from clearhead.kernels.vector import BYTE, I16, I32, Vectors
+from clearhead.kernels.vector import BYTE, I16, I32, I64, Vectors
 
 # How a number is stored. The value is what the descriptor of a call carries.
 FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = 0, 1, 2, 3
@@ -235,17 +235,82 @@ def poke_flag(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.intp, value), codegen
 
 
-@intrinsic(prefer_literal=True)
-def peek_integer(typing: Any, size: Any, address: Any) -> Any:
-    """The signed integer of 1 or 8 bytes at an address."""
+@intrinsic
+def peek_flag(typing: Any, address: Any) -> Any:
+    """The byte at an address, 0 or 1."""
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        kind = ir.IntType(8 * size.literal_value)
-        value = builder.load(builder.inttoptr(args[1], kind.as_pointer()))
-        value.align = 1
-        return value if size.literal_value == 8 else builder.sext(value, ir.IntType(64))
+        return builder.zext(builder.load(builder.inttoptr(args[0], BYTE.as_pointer())), I64)
 
-    return types.intp(size, types.intp), codegen
+    return types.intp(types.intp), codegen
+
+
+@intrinsic
+def peek_long(typing: Any, address: Any) -> Any:
+    """The 64-bit integer at an address in a caller's array."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        value = builder.load(builder.inttoptr(args[0], I64.as_pointer()))
+        value.align = 1
+        return value
+
+    return types.intp(types.intp), codegen
+
+
+@intrinsic
+def peek_integer(typing: Any, like: Any, address: Any) -> Any:
+    """The integer of the element's size at an address in scratch."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        value = v.load(v.pointer(args[1]), v.word)
+        return value if v.size == 8 else builder.sext(value, I64)
+
+    return types.intp(like, types.intp), codegen
+
+
+@intrinsic
+def count_flags(typing: Any, address: Any, count: Any) -> Any:
+    """How many of `count` bytes that lie together, each 0 or 1, are 1."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, types.float32)
+        whole = builder.sub(args[1], builder.srem(args[1], v.index(v.lanes)))
+
+        def many(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            flags = v.load(v.pointer(args[0], i), ir.VectorType(BYTE, v.lanes))
+            return [builder.add(sums[0], builder.zext(flags, v.words))]
+
+        def one(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            flag = v.load(v.pointer(args[0], builder.add(whole, i)), BYTE)
+            return [builder.add(sums[0], builder.zext(flag, I64))]
+
+        (sums,) = v.loop(whole, v.lanes, [v.integers(0)], many)
+        total = v.call(f"llvm.vector.reduce.add.v{v.lanes}i32", I32, sums)
+        (total,) = v.loop(builder.sub(args[1], whole), 1, [builder.zext(total, I64)], one)
+        return total
+
+    return types.intp(types.intp, types.intp), codegen
+
+
+@intrinsic
+def forbid_vectors(typing: Any, like: Any, flags: Any, target: Any, count: Any) -> Any:
+    """Where a byte is 0, set the number in scratch to −inf; count is a multiple of the lanes."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        zero = ir.Constant(ir.VectorType(BYTE, v.lanes), [0] * v.lanes)
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            allowed = builder.icmp_unsigned("!=", v.load(v.pointer(args[1], i), ir.VectorType(BYTE, v.lanes)), zero)
+            place = v.pointer(args[2], builder.mul(i, v.index(v.size)))
+            v.store(builder.select(allowed, v.load(place), v.const(float("-inf"))), place)
+            return []
+
+        v.loop(args[3], v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -319,6 +384,18 @@ def read_row(like, kind, source, step, target, count):
 @helper
 def round_up(n, step):
     return (n + step - 1) // step * step
+
+
+@helper
+def forbid(like, flags, step, target, count):
+    """Where a flag, `step` bytes from the next, is 0, set the number in a row of scratch to −inf."""
+    done = 0
+    if step == 1:
+        done = count - count % lanes_of(like)
+        forbid_vectors(like, flags, target, done)
+    for j in range(done, count):
+        if peek_flag(flags + j * step) == 0:
+            poke(like, target + j * size_of(like), cast(like, -np.inf))
 
 
 @helper
