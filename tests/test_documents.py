@@ -86,9 +86,8 @@ def defined_in(path: Path) -> set[str]:
             methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
             names |= {node.name} | {f"{node.name}.{method.name}" for method in methods}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
-            names |= {
-                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-            }
+            stored = [part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+            names |= {name.id for name in stored}
     return names
 
 
@@ -170,9 +169,7 @@ def test_every_make_target_named_exists(document):
 @pytest.mark.parametrize("document", [*READMES, ARCHITECTURE])
 def test_what_is_still_to_come_is_not_there_yet(document):
     targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
-    waiting = [row for row in itertools.chain(*tables(document)) if to_come(row)]
-    assert waiting
-    for row in waiting:
+    for row in filter(to_come, itertools.chain(*tables(document))):
         for span in spans(" ".join(row[column] for column in (COURSE | ROOM) & row.keys())):
             place = SOURCE / span if ROOM & row.keys() else ROOT / span
             there = place.exists() or place.with_suffix(".py").exists() or span.removeprefix("make ") in targets
@@ -191,11 +188,9 @@ def test_the_two_readmes_list_the_same_names_and_files():
 
 
 def test_each_room_knows_only_the_rooms_above_it():
-    rows = [row for cell, row in cells(ARCHITECTURE, ROOM) if not to_come(row)]
-    rooms = [spans(row["room"])[0] for row in rows]
-    assert {path.stem for path in SOURCE.iterdir() if path.suffix in ("", ".py")} - {"__init__", "__pycache__"} == set(
-        rooms
-    )
+    rooms = [spans(cell)[0] for cell, row in cells(ARCHITECTURE, ROOM) if not to_come(row)]
+    files = [*SOURCE.glob("[!_]*.py"), *(path.parent for path in SOURCE.glob("*/__init__.py"))]
+    assert sorted(path.stem for path in files) == sorted(rooms)
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         for other in imported_rooms(path):
