@@ -31,7 +31,7 @@ def attention(
     bias: RelativeBias | ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    sinks: ArrayLike | None = None,
+    sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
     return_lse: bool = False,
@@ -231,7 +231,7 @@ def prepare(
     bias: RelativeBias | ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    sinks: ArrayLike | None = None,
+    sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
     lse: bool = False,
@@ -270,7 +270,7 @@ def prepare(
     return Call(
         q, k, v, batch_shape, heads, kv_heads, max(q.ndim, k.ndim, v.ndim) > 2,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
-        0.0 if softcap is None else checks.number("softcap", softcap, above=0),
+        0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
         ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
     )  # fmt: skip
 

@@ -176,7 +176,7 @@ class _KeyLengths(Mask):
         return _tidy(np.zeros((1, n_q), np.int64), high, n_k)
 
 
-def key_lengths(lengths: ArrayLike) -> Mask:
+def key_lengths(lengths: ArrayLike | int) -> Mask:
     """Only the first `lengths[b]` keys of each batch entry are real, the rest is padding. lengths (*batch)"""
     array = np.asarray(lengths)
     if array.dtype.kind not in "iu":
