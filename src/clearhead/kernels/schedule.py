@@ -81,11 +81,11 @@ def scratch(size: int) -> int:
 
     Kept from call to call: fresh memory would have to be mapped in page by page, a third of the time of a small call.
     """
-    memory: np.ndarray | None = getattr(_own, "memory", None)
-    if memory is None or memory.size < size + 64:
-        memory = _own.memory = np.empty(size + 64, np.uint8)
-    address: int = memory.__array_interface__["data"][0]
-    return -(-address // 64) * 64
+    if getattr(_own, "size", -1) < size:
+        _own.memory = np.empty(size + 64, np.uint8)
+        _own.address = -(-_own.memory.ctypes.data // 64) * 64
+        _own.size = size
+    return _own.address
 
 
 def _helpers() -> ThreadPoolExecutor:
