@@ -84,7 +84,7 @@ from clearhead.kernels.memory import (
     write_row,
 )  # fmt: skip
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import add_relative, add_tile, cap, divide, drop, fetch_add, keep_ranges, soften
+from clearhead.kernels.tile import add_relative, add_tile, cap, drop, fetch_add, keep_ranges, multiply_columns, soften
 
 BLOCK = 192  # keys per tile: 192 × 64 scores are 48 KiB, well inside L2 with the keys and values beside them
 LOG2E = math.log2(math.e)
@@ -199,16 +199,35 @@ def load_queries(like, arrays, sizes, numbers, s, head, first, rows):
     """The panel's queries, turned so that queries lie side by side; lanes without a query hold zeros."""
     size, lanes = size_of(like), lanes_of(like)
     width, d = sizes[VECTORS] * lanes, sizes[D]
-    padded = round_up(d, lanes)
-    clear(like, s.rows, width * padded)
     base = head_address(arrays[QUERY], sizes, head)
-    for r in range(rows):
-        source = row_address(arrays[QUERY], sizes, base, first + r)
-        read_row(like, arrays[QUERY, STORED], source, arrays[QUERY, COLUMN], s.rows + r * padded * size, d)
-    turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
+    if whole_panel(like, arrays[QUERY], sizes, rows, d):
+        source = row_address(arrays[QUERY], sizes, base, first)
+        turn_rows(like, source, arrays[QUERY, ROW], s.queries, width * size, width, d)
+    else:
+        padded = round_up(d, lanes)
+        clear(like, s.rows, width * padded)
+        for r in range(rows):
+            source = row_address(arrays[QUERY], sizes, base, first + r)
+            read_row(like, arrays[QUERY, STORED], source, arrays[QUERY, COLUMN], s.rows + r * padded * size, d)
+        turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
     if numbers[SIGN] != 1:
         for i in range(d * width):
             poke(like, s.queries + i * size, peek(like, s.queries + i * size) * cast(like, numbers[SIGN]))
+
+
+@helper
+def whole_panel(like, array, sizes, rows, columns):
+    """Whether a panel of an array can be turned where it lies: computed numbers side by side, nothing to pad."""
+    lanes = lanes_of(like)
+    alone = sizes[FOLDED] == 1 and rows == sizes[VECTORS] * lanes and columns % lanes == 0
+    return alone and in_place(like, array)
+
+
+@helper
+def in_place(like, array):
+    """Whether an array's rows can be computed with as they are stored."""
+    size = size_of(like)
+    return array[COLUMN] == size and array[STORED] == (FLOAT32 if size == 4 else FLOAT64)
 
 
 @helper
@@ -344,7 +363,7 @@ def block_rows(like, array, sizes, head, first, rows, target, columns):
     row, column, kind = array[ROW], array[COLUMN], array[STORED]
     source = head_address(array, sizes, head) + first * row
     size = size_of(like)
-    if column == size and kind == (FLOAT32 if size == 4 else FLOAT64):
+    if in_place(like, array):
         return source, row
     for r in range(rows):
         read_row(like, kind, source + r * row, column, target + r * columns * size, columns)
@@ -444,7 +463,6 @@ def finish(like, arrays, sizes, numbers, s, head, first, rows):
     """Divide by the sums, turn the panel back and write it; a query that saw no key gets zeros and −inf."""
     size, lanes = size_of(like), lanes_of(like)
     width, d_v = sizes[VECTORS] * lanes, sizes[D_V]
-    padded = round_up(d_v, lanes)
     base = head_address(arrays[LSE], sizes, head)
     for i in range(rows):
         total = peek(like, s.total + i * size)
@@ -453,12 +471,18 @@ def finish(like, arrays, sizes, numbers, s, head, first, rows):
             if total != 0:
                 lse = cast(like, (peek(like, s.top + i * size) + math.log2(total)) * LN2)
             poke(like, row_address(arrays[LSE], sizes, base, first + i), lse)
-        poke(like, s.total + i * size, cast(like, 1.0 if total == 0 else total * numbers[KEEP]))
-    divide(like, s.mixed, d_v, width, s.total)
-    turn_rows(like, s.mixed, width * size, s.rows, padded * size, padded, width)
+        share = 1.0 / (float(total) * numbers[KEEP]) if total != 0 else 0.0
+        poke(like, s.total + i * size, cast(like, share))
+        poke(like, s.alpha + i * size, cast(like, share - cast(like, share)))
+    multiply_columns(like, s.mixed, d_v, width, s.total, s.alpha)
     base = head_address(arrays[OUTPUT], sizes, head)
+    if whole_panel(like, arrays[OUTPUT], sizes, rows, d_v):
+        target = row_address(arrays[OUTPUT], sizes, base, first)
+        turn_rows(like, s.mixed, width * size, target, arrays[OUTPUT, ROW], d_v, width)
+        return
+    padded = round_up(d_v, lanes)
+    turn_rows(like, s.mixed, width * size, s.rows, padded * size, padded, width)
     for i in range(rows):
         target = row_address(arrays[OUTPUT], sizes, base, first + i)
-        write_row(
-            like, arrays[OUTPUT, STORED], s.rows + i * padded * size, target, arrays[OUTPUT, COLUMN], d_v, s.spare
-        )
+        source = s.rows + i * padded * size
+        write_row(like, arrays[OUTPUT, STORED], source, target, arrays[OUTPUT, COLUMN], d_v, s.spare)

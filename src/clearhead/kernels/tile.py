@@ -181,22 +181,29 @@ def _biased(v: Vectors, score: ir.Value, factor: ir.Value, bias: ir.Value) -> ir
 
 
 @intrinsic
-def divide(typing: Any, like: Any, tile: Any, rows: Any, width: Any, by: Any) -> Any:
-    """tile[row, query] ← tile / by[query]."""
-    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
+def multiply_columns(typing: Any, like: Any, tile: Any, rows: Any, width: Any, by: Any, rest: Any) -> Any:
+    """tile[row, query] ← tile · (by[query] + rest[query]): a division by a reciprocal of twice the digits.
+
+    A vector division takes ten times as long as the two products.
+    """
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, width, by = args
+        _, tile, rows, width, by, rest = args
 
         def column(offset: ir.Value) -> None:
-            divisor = v.load(v.pointer(by, offset))
+            factor, remainder = (v.load(v.pointer(x, offset)) for x in (by, rest))
 
-            def quotient(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
-                v.store(builder.fdiv(v.load(p), divisor), p)
+            def product(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
+                x = v.load(p)
+                zero = builder.fmul(x, v.const(0.0))  # or NaN, where x is infinite and its two products could differ in sign
+                finite = builder.fcmp_ordered("ord", zero, zero)
+                small = builder.select(finite, builder.fmul(x, remainder), v.const(0.0))
+                v.store(v.fma(x, factor, small), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), quotient)
+            _rows(v, tile, offset, rows, width, v.const(0.0), product)
 
         _columns(v, width, column)
         return context.get_dummy_value()
