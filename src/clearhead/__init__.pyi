@@ -2,7 +2,6 @@
 
 from . import biases as biases, masks as masks
 from .dispatch import (
-    Explanation as Explanation,
     attention as attention,
     explain as explain,
     merge as merge,
@@ -11,6 +10,7 @@ from .figures import (
     visualize_attention as visualize_attention,
     visualize_patch_attention as visualize_patch_attention,
 )
+from .kernels.explanation import Explanation as Explanation
 from .kernels.schedule import (
     get_num_threads as get_num_threads,
     set_num_threads as set_num_threads,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
 from clearhead.biases import RelativeBias
+from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout
 
 STRIP = 256  # queries whose mask is written out at a time when it cannot be said in ranges
@@ -99,30 +100,6 @@ def merge(
         lse = np.log(total) + top
     output = mixed / np.where(total == 0, 1, total)[..., None]
     return output.astype(outputs[0].dtype), lse.astype(sums[0].dtype)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """How a call runs, and why."""
-
-    path: str
-    reason: str
-    shape: str
-    tasks: int
-    tiles: int
-    tiles_skipped: int
-    bytes: int
-    slow: tuple[str, ...]
-
-    def __str__(self) -> str:
-        share = f"{self.tiles_skipped / self.tiles:.0%}" if self.tiles else "none"
-        lines = [
-            f"path       {self.path}: {self.reason}",
-            f"call       {self.shape}",
-            f"work       {self.tasks:,} tasks; {self.tiles_skipped:,} of {self.tiles:,} tiles skipped ({share})",
-            f"memory     {self.bytes / 2**20:,.1f} MiB besides the inputs",
-        ]
-        return "\n".join(lines + [f"slow       {reason}" for reason in self.slow])
 
 
 def explain(q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: bool = False, **options: Any) -> Explanation:

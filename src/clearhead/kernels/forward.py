@@ -50,7 +50,6 @@ from clearhead.kernels.layout import (
     SCALE,
     SEED,
     SHAPE,
-    SIGN,
     SINK,
     SOFTCAP,
     SPLIT,
@@ -84,7 +83,17 @@ from clearhead.kernels.memory import (
     write_row,
 )  # fmt: skip
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import add_relative, add_tile, cap, drop, fetch_add, keep_ranges, multiply_columns, soften
+from clearhead.kernels.tile import (
+    add_relative,
+    add_tile,
+    cap,
+    drop,
+    fetch_add,
+    keep_ranges,
+    multiply_columns,
+    soften,
+    stretch,
+)
 
 BLOCK = 192  # keys per tile: 192 × 64 scores are 48 KiB, well inside L2 with the keys and values beside them
 LOG2E = math.log2(math.e)
@@ -210,9 +219,8 @@ def load_queries(like, arrays, sizes, numbers, s, head, first, rows):
             source = row_address(arrays[QUERY], sizes, base, first + r)
             read_row(like, arrays[QUERY, STORED], source, arrays[QUERY, COLUMN], s.rows + r * padded * size, d)
         turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
-    if numbers[SIGN] != 1:
-        for i in range(d * width):
-            poke(like, s.queries + i * size, peek(like, s.queries + i * size) * cast(like, numbers[SIGN]))
+    factor = cast(like, numbers[SCALE])
+    stretch(like, s.queries, d * width, factor, cast(like, numbers[SCALE] - factor))
 
 
 @helper
@@ -337,16 +345,14 @@ def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     width = sizes[VECTORS] * lanes_of(like)
     source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
     scores(like, sizes[VECTORS], source, step, size, s.queries, s.tile, keys, sizes[D])
-    factor = shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
     source, step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
     guarded = state == MIXED or sizes[BIAS_FORM] != NO_BIAS
     if guarded:
         guarded = not rows_finite(like, source, step, keys, sizes[D_V])
     if guarded:
         note_allowed(like, s, keys, width)
-    scale = cast(like, factor * LOG2E)
-    rest = cast(like, factor * LOG2E - scale)
-    soften(like, s.tile, keys, width, s.top, s.total, s.alpha, scale, rest)
+    soften(like, s.tile, keys, width, s.top, s.total, s.alpha)
     if sizes[DROPPING] != 0:
         drop(like, s.tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
     if guarded:
@@ -372,24 +378,19 @@ def block_rows(like, array, sizes, head, first, rows, target, columns):
 
 @inlined
 def shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
-    """scale → softcap → bias → mask, on one tile. Returns the scale that is still to be applied."""
+    """softcap → bias → mask, on one tile; the scale is in the queries."""
     width = sizes[VECTORS] * lanes_of(like)
-    factor = numbers[SCALE]
     if numbers[SOFTCAP] > 0:
-        cap(like, s.tile, keys, width, cast(like, factor), cast(like, numbers[SOFTCAP]))
-        factor = 1.0
+        cap(like, s.tile, keys, width, cast(like, numbers[SOFTCAP] * LOG2E))
     flagged = arrays[ALLOWED, ADDRESS] != 0 and state == MIXED
     if sizes[BIAS_FORM] == RELATIVE_BIAS and sizes[FOLDED] == 1 and not flagged:
         table = head_address(arrays[BIAS], sizes, head) + (first - key) * size_of(like)
-        add_relative(like, s.tile, keys, width, cast(like, factor), table)
-        factor = 1.0
+        add_relative(like, s.tile, keys, width, table)
     elif sizes[BIAS_FORM] != NO_BIAS or flagged:
         gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged)
-        add_tile(like, s.tile, keys, width, cast(like, factor), s.bias)
-        factor = 1.0
+        add_tile(like, s.tile, keys, width, s.bias)
     if sizes[RANGES] > 0 and state == MIXED:
         keep_ranges(like, s.tile, keys, width, key, sizes[RANGES], s.low, s.high)
-    return factor
 
 
 @helper

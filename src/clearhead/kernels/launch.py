@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from clearhead.kernels import forward, layout as at
+from clearhead.kernels.explanation import Explanation
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.join import join
 from clearhead.kernels.memory import stored_kind
@@ -19,7 +20,7 @@ from clearhead.kernels.schedule import get_num_threads, scratch, spread
 from clearhead.kernels.target import TARGET
 
 if TYPE_CHECKING:
-    from clearhead.dispatch import Call, Explanation
+    from clearhead.dispatch import Call
 
 _ABSENT = (0,) * at.FIELDS
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
@@ -142,8 +143,8 @@ class Tables:
             round(call.dropout * 2**32), _signed(call.seed), call.first_query,
             *(1,) * (at.LEADING_AXES - len(self.shape)), *self.shape,
         ])  # fmt: skip
-        sign = (call.scale > 0) - (call.scale < 0)
-        self.numbers = np.array([abs(call.scale) or 1.0, sign, call.softcap, 1 - call.dropout])
+        scale = call.scale / call.softcap if call.softcap else call.scale * forward.LOG2E
+        self.numbers = np.array([scale, call.softcap, 1 - call.dropout])
 
     def matrix(self, x: np.ndarray, *, of_keys: bool = False) -> tuple[int, ...]:
         """An array of rows and columns, whose axis before them is heads: the queries' heads, or the keys'."""
@@ -177,8 +178,6 @@ def _steps(lead: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ..
 
 def explain(call: Call) -> Explanation:
     """What `run` would do, without doing it."""
-    from clearhead.dispatch import Explanation
-
     plan = plan_of(call)
     tiles, skipped = _tiles(call, plan)
     few = plan.folded > 1 or plan.splits > 1

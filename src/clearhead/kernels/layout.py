@@ -30,9 +30,9 @@ GROUP = LEADING + LEADING_AXES - 1  # the column with the bytes from one query h
 # What BIAS_FORM says: no bias, one number per query and key, one number per distance query − key.
 NO_BIAS, FULL_BIAS, RELATIVE_BIAS = range(3)
 
-# The table of numbers. SCALE is positive; SIGN carries its sign, and is 0 for a scale of zero.
-SCALE, SIGN, SOFTCAP, KEEP = range(4)
-NUMBERS = 4
+# The table of numbers. SCALE is what the queries are multiplied by: the scale, and what makes their scores exponents
+# of two or, with a softcap, arguments of tanh.
+SCALE, SOFTCAP, KEEP = range(3)
 
 # The shared progress of a call: the next task to be taken, and whether to stop taking them.
 NEXT, STOP = range(2)

@@ -2,14 +2,16 @@
 
 A tile is S[key, query], `rows` keys by `width` queries, contiguous, with one query per vector lane. Every pass here
 walks it one column of lanes at a time, so a lane's running maximum and sum stay in registers and a 192-key column
-(12 KiB) stays in L1 from one pass to the next. Exponentials are powers of two: the logarithm's base is folded into
-the scale, once, at the start.
+(12 KiB) stays in L1 from one pass to the next. Scores are exponents of two, not of e: the factor log₂ e goes into the
+queries together with the scale, or into the last pass before the softmax.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
@@ -18,6 +20,7 @@ from clearhead.kernels.vector import I32, I64, Vectors
 
 UNROLL = 4  # rows per turn: enough independent work to hide the latency of max and add
 MINUS_INF = float("-inf")
+LOG2E = math.log2(math.e)
 
 
 def _columns(v: Vectors, width: ir.Value, body: Any) -> None:
@@ -55,21 +58,17 @@ def _rows(
 
 
 @intrinsic
-def soften(
-    typing: Any, like: Any, tile: Any, rows: Any, width: Any, top: Any, total: Any, alpha: Any, scale: Any, rest: Any
-) -> Any:
-    """One step of online softmax: tile ← 2^(tile · scale − new top), and top, total and alpha move on with it.
+def soften(typing: Any, like: Any, tile: Any, rows: Any, width: Any, top: Any, total: Any, alpha: Any) -> Any:
+    """One step of online softmax: tile ← 2^(tile − new top), and top, total and alpha move on with it.
 
     top, total, alpha: `width` numbers each. alpha is what the sums so far must be multiplied by. A lane that has
-    seen no key keeps top = −inf and total = 0. `rest` is what rounding took from the scale: an error in it is the
-    same for every key, does not average out, and would be most of the error of the result (3.3e-7 against 1.3e-7).
+    seen no key keeps top = −inf and total = 0.
     """
-    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, like, like)
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, width, top, total, alpha, scale, rest = args
-        factor, remainder = v.splat(scale), v.splat(rest)
+        _, tile, rows, width, top, total, alpha = args
 
         def column(offset: ir.Value) -> None:
             def highest(p: ir.Value, _: ir.Value, best: ir.Value) -> ir.Value:
@@ -78,16 +77,13 @@ def soften(
             best = _rows(v, tile, offset, rows, width, v.const(MINUS_INF), highest)
             best = v.max(v.max(best[0], best[1]), v.max(best[2], best[3]))
             before = v.load(v.pointer(top, offset))
-            after = v.max(v.b.fmul(best, factor), before)
+            after = v.max(best, before)
             empty = builder.fcmp_ordered("==", after, v.const(MINUS_INF))
             reference = builder.select(empty, v.const(0.0), after)
             shrink = v.exp2(builder.fsub(before, reference))
-            shift = builder.fneg(reference)
 
             def exponential(p: ir.Value, _: ir.Value, sum_: ir.Value) -> ir.Value:
-                score = v.load(p)
-                exponent = v.fma(score, factor, shift)
-                value = v.exp2(exponent, finer=v.fma(score, remainder, exponent))
+                value = v.exp2(builder.fsub(v.load(p), reference))
                 v.store(value, p)
                 return builder.fadd(sum_, value)
 
@@ -104,17 +100,17 @@ def soften(
 
 
 @intrinsic
-def cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, softcap: Any) -> Any:
-    """tile ← softcap · tanh(tile · scale / softcap)."""
-    signature = types.void(like, types.intp, types.intp, types.intp, like, like)
+def cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, softcap: Any) -> Any:
+    """tile ← softcap · tanh(tile); what was divided by the cap went into the queries."""
+    signature = types.void(like, types.intp, types.intp, types.intp, like)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, width, scale, softcap = args
-        inward, outward = v.splat(builder.fdiv(scale, softcap)), v.splat(softcap)
+        _, tile, rows, width, softcap = args
+        outward = v.splat(softcap)
 
         def squeeze(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
-            v.store(builder.fmul(v.tanh(builder.fmul(v.load(p), inward)), outward), p)
+            v.store(builder.fmul(v.tanh(v.load(p)), outward), p)
             return nothing
 
         _columns(v, width, lambda offset: _rows(v, tile, offset, rows, width, v.const(0.0), squeeze))
@@ -124,21 +120,20 @@ def cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, so
 
 
 @intrinsic
-def add_relative(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, table: Any) -> Any:
-    """tile[key, query] ← tile · scale + table[query − key], the table's address being that of query 0 − key 0."""
-    signature = types.void(like, types.intp, types.intp, types.intp, like, types.intp)
+def add_relative(typing: Any, like: Any, tile: Any, rows: Any, width: Any, table: Any) -> Any:
+    """tile[key, query] ← tile + log₂ e · table[query − key]; `table` is the address of query 0 − key 0."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, width, scale, table = args
-        factor = v.splat(scale)
+        _, tile, rows, width, table = args
 
         def column(offset: ir.Value) -> None:
             here = v.pointer(table, offset)
 
             def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
                 bias = v.load(builder.gep(here, [builder.mul(row, v.index(-v.size))]))
-                v.store(_biased(v, v.load(p), factor, bias), p)
+                v.store(_biased(v, v.load(p), bias), p)
                 return nothing
 
             _rows(v, tile, offset, rows, width, v.const(0.0), add)
@@ -150,20 +145,19 @@ def add_relative(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale
 
 
 @intrinsic
-def add_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: Any, bias: Any) -> Any:
-    """tile ← tile · scale + bias, and −inf where the bias is, whatever the score."""
-    signature = types.void(like, types.intp, types.intp, types.intp, like, types.intp)
+def add_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, bias: Any) -> Any:
+    """tile ← tile + log₂ e · bias, and −inf where the bias is, whatever the score."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, width, scale, bias = args
-        factor = v.splat(scale)
+        _, tile, rows, width, bias = args
         stride = builder.mul(width, v.index(v.size))
 
         def column(offset: ir.Value) -> None:
             def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
                 amount = v.load(v.pointer(bias, builder.add(offset, builder.mul(row, stride))))
-                v.store(_biased(v, v.load(p), factor, amount), p)
+                v.store(_biased(v, v.load(p), amount), p)
                 return nothing
 
             _rows(v, tile, offset, rows, width, v.const(0.0), add)
@@ -174,10 +168,48 @@ def add_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, scale: An
     return signature, codegen
 
 
-def _biased(v: Vectors, score: ir.Value, factor: ir.Value, bias: ir.Value) -> ir.Value:
-    """score · factor + bias; selected, not summed, where the bias is −inf: NaN + −inf would be NaN."""
+def _biased(v: Vectors, score: ir.Value, bias: ir.Value) -> ir.Value:
+    """score + log₂ e · bias; selected, not summed, where the bias is −inf: NaN + −inf would be NaN."""
     forbidden = v.b.fcmp_ordered("==", bias, v.const(MINUS_INF))
-    return v.b.select(forbidden, v.const(MINUS_INF), v.fma(score, factor, bias))
+    # in two parts: an error in the factor would be the same for every key and not average out
+    high = float(np.float32(LOG2E)) if v.size == 4 else LOG2E
+    small = v.b.fmul(bias, v.const(LOG2E - high))
+    value = v.fma(bias, v.const(high), v.b.fadd(score, small))
+    # a bias near the end of the range is a bias still, and must not overflow into a mask
+    lowest = v.const(float(np.finfo(np.float32 if v.size == 4 else np.float64).min))
+    value = v.b.select(v.b.fcmp_ordered(">", lowest, value), lowest, value)
+    return v.b.select(forbidden, v.const(MINUS_INF), value)
+
+
+def _product(v: Vectors, x: ir.Value, factor: ir.Value, rest: ir.Value) -> ir.Value:
+    """x · (factor + rest), rounded once; with factor alone where x is infinite, since its two products could cancel."""
+    zero = v.b.fmul(x, v.const(0.0))
+    finite = v.b.fcmp_ordered("ord", zero, zero)
+    return v.fma(x, factor, v.b.select(finite, v.b.fmul(x, rest), v.const(0.0)))
+
+
+@intrinsic
+def stretch(typing: Any, like: Any, address: Any, count: Any, by: Any, rest: Any) -> Any:
+    """Multiply `count` numbers (a multiple of the lanes) by by + rest, rounding once.
+
+    The factor is the same for every key; rounded to the numbers' own type, its error would not average out.
+    """
+    signature = types.void(like, types.intp, types.intp, like, like)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, address, count, by, rest = args
+        factor, remainder = v.splat(by), v.splat(rest)
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            place = v.pointer(address, builder.mul(i, v.index(v.size)))
+            v.store(_product(v, v.load(place), factor, remainder), place)
+            return []
+
+        v.loop(count, v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return signature, codegen
 
 
 @intrinsic
@@ -196,11 +228,7 @@ def multiply_columns(typing: Any, like: Any, tile: Any, rows: Any, width: Any, b
             factor, remainder = (v.load(v.pointer(x, offset)) for x in (by, rest))
 
             def product(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
-                x = v.load(p)
-                zero = builder.fmul(x, v.const(0.0))  # or NaN, where x is infinite and its two products could differ in sign
-                finite = builder.fcmp_ordered("ord", zero, zero)
-                small = builder.select(finite, builder.fmul(x, remainder), v.const(0.0))
-                v.store(v.fma(x, factor, small), p)
+                v.store(_product(v, v.load(p), factor, remainder), p)
                 return nothing
 
             _rows(v, tile, offset, rows, width, v.const(0.0), product)
