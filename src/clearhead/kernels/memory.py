@@ -16,6 +16,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
+from clearhead.kernels.target import TARGET
 from clearhead.kernels.vector import BYTE, I16, I32, I64, Vectors
 
 # How a number is stored. The value is what the descriptor of a call carries.
@@ -29,45 +30,84 @@ def stored_kind(dtype: np.dtype[Any]) -> int:
     return KINDS.get(dtype.name, 0)
 
 
+def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:
+    """`element`, or as many of them as `like` has."""
+    return ir.VectorType(element, like.count) if isinstance(like, ir.VectorType) else element
+
+
+def _const(kind: ir.Type, n: float) -> ir.Constant:
+    return ir.Constant(kind, [n] * kind.count if isinstance(kind, ir.VectorType) else n)
+
+
 def _widened(v: Vectors, raw: ir.Value, kind: int) -> ir.Value:
     """Stored numbers as numbers to compute with. Only a float64 bias beside float32 queries is rounded by it."""
-    lanes = raw.type.count if isinstance(raw.type, ir.VectorType) else None
-
-    def shaped(element: ir.Type) -> ir.Type:
-        return element if lanes is None else ir.VectorType(element, lanes)
-
-    if kind == BFLOAT16:  # the upper half of a float32
-        shift = ir.Constant(I32, 16) if lanes is None else ir.Constant(shaped(I32), [16] * lanes)
-        raw = v.b.bitcast(v.b.shl(v.b.zext(raw, shaped(I32)), shift), shaped(ir.FloatType()))
+    if kind == BFLOAT16:
+        raw = _from_bfloat16(v.b, raw)
     elif kind == FLOAT16:
-        raw = v.b.bitcast(raw, shaped(ir.HalfType()))
-    if raw.type == shaped(v.scalar):
+        raw = v.b.bitcast(raw, _shaped(ir.HalfType(), raw.type)) if TARGET.converts_half else _from_half(v.b, raw)
+    wide = _shaped(v.scalar, raw.type)
+    if raw.type == wide:
         return raw
-    return (v.b.fptrunc if kind == FLOAT64 else v.b.fpext)(raw, shaped(v.scalar))
+    return (v.b.fptrunc if kind == FLOAT64 else v.b.fpext)(raw, wide)
 
 
 def _narrowed(v: Vectors, value: ir.Value, kind: int) -> ir.Value:
-    """A vector of computed numbers rounded to nearest, ties to even, as they are stored."""
+    """Computed numbers rounded to nearest, ties to even, as they are stored."""
     if kind == FLOAT64 or (kind == FLOAT32 and v.size == 4):
         return value
-    single = ir.VectorType(ir.FloatType(), v.lanes)
     if v.size == 8:
-        value = v.b.fptrunc(value, single)
+        value = v.b.fptrunc(value, _shaped(ir.FloatType(), value.type))
     if kind == FLOAT32:
         return value
-    if kind == FLOAT16:
-        return v.b.fptrunc(value, ir.VectorType(ir.HalfType(), v.lanes))
-    whole, half = ir.VectorType(I32, v.lanes), ir.VectorType(I16, v.lanes)
+    if kind == BFLOAT16:
+        return _to_bfloat16(v.b, value)
+    return v.b.fptrunc(value, _shaped(ir.HalfType(), value.type)) if TARGET.converts_half else _to_half(v.b, value)
 
-    def const(n: int) -> ir.Constant:
-        return ir.Constant(whole, [n] * v.lanes)
 
-    bits = v.b.bitcast(value, whole)
-    even = v.b.and_(v.b.lshr(bits, const(16)), const(1))
-    rounded = v.b.add(bits, v.b.add(even, const(0x7FFF)))
-    nan = v.b.fcmp_unordered("uno", value, value)
-    quiet = v.b.or_(bits, const(0x400000))  # rounding a NaN up could carry into infinity
-    return v.b.trunc(v.b.lshr(v.b.select(nan, quiet, rounded), const(16)), half)
+def _from_bfloat16(b: ir.IRBuilder, raw: ir.Value) -> ir.Value:
+    """bfloat16 is the upper half of a float32."""
+    whole = _shaped(I32, raw.type)
+    return b.bitcast(b.shl(b.zext(raw, whole), _const(whole, 16)), _shaped(ir.FloatType(), raw.type))
+
+
+def _to_bfloat16(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    whole, half = _shaped(I32, value.type), _shaped(I16, value.type)
+    bits = b.bitcast(value, whole)
+    even = b.and_(b.lshr(bits, _const(whole, 16)), _const(whole, 1))
+    rounded = b.add(bits, b.add(even, _const(whole, 0x7FFF)))
+    quiet = b.or_(bits, _const(whole, 0x400000))  # rounding a NaN up could carry into infinity
+    bits = b.select(b.fcmp_unordered("uno", value, value), quiet, rounded)
+    return b.trunc(b.lshr(bits, _const(whole, 16)), half)
+
+
+def _from_half(b: ir.IRBuilder, raw: ir.Value) -> ir.Value:
+    """float16 by hand, where there is no instruction for it: move the bits up, then multiply the exponent right."""
+    whole, single = _shaped(I32, raw.type), _shaped(ir.FloatType(), raw.type)
+    bits = b.zext(raw, whole)
+    sign = b.shl(b.and_(bits, _const(whole, 0x8000)), _const(whole, 16))
+    size = b.and_(bits, _const(whole, 0x7FFF))
+    moved = b.shl(size, _const(whole, 13))
+    finite = b.fmul(b.bitcast(moved, single), _const(single, 2.0**112))
+    strange = b.or_(moved, _const(whole, 0x7F800000))
+    bits = b.select(b.icmp_unsigned(">=", size, _const(whole, 0x7C00)), strange, b.bitcast(finite, whole))
+    return b.bitcast(b.or_(bits, sign), single)
+
+
+def _to_half(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """float16 by hand: adding ½ lets the adder round what becomes subnormal; elsewhere round and shift the bits."""
+    whole, half, single = (_shaped(t, value.type) for t in (I32, I16, ir.FloatType()))
+    bits = b.bitcast(value, whole)
+    sign = b.and_(bits, _const(whole, -0x80000000))
+    size = b.xor(bits, sign)
+    shifted = b.fadd(b.bitcast(size, single), _const(single, 0.5))
+    tiny = b.sub(b.bitcast(shifted, whole), _const(whole, 0x3F000000))
+    odd = b.and_(b.lshr(size, _const(whole, 13)), _const(whole, 1))
+    normal = b.lshr(b.add(b.add(size, _const(whole, 0xFFF - (112 << 23))), odd), _const(whole, 13))
+    nan = b.icmp_unsigned(">", size, _const(whole, 0x7F800000))
+    huge = b.select(nan, _const(whole, 0x7E00), _const(whole, 0x7C00))
+    result = b.select(b.icmp_unsigned("<", size, _const(whole, 0x38800000)), tiny, normal)
+    result = b.select(b.icmp_unsigned(">=", size, _const(whole, 0x47800000)), huge, result)
+    return b.trunc(b.or_(result, b.lshr(sign, _const(whole, 16))), half)
 
 
 STORED: dict[int, tuple[ir.Type, int]] = {

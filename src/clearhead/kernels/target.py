@@ -19,6 +19,7 @@ class Target(NamedTuple):
     vector_bytes: int
     rows: int
     vectors: int
+    converts_half: bool  # whether float16 is converted by an instruction
 
     def lanes(self, itemsize: int) -> int:
         """Numbers in one vector."""
@@ -37,13 +38,14 @@ def _features() -> set[str]:
 def detect() -> Target:
     """What numba will compile for in this process."""
     features = _features()
-    if "avx512f" in features:
-        return Target("avx512", 64, rows=6, vectors=4)  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
-    if "avx2" in features and "fma" in features:
-        return Target("avx2", 32, rows=6, vectors=2)  # 12 of 16
-    if "neon" in features:
-        return Target("neon", 16, rows=6, vectors=4)  # 24 of 32; reasoned, not measured
-    return Target("generic", 16, rows=4, vectors=2)  # 8 of 16: without fma a product needs a register of its own
+    if "avx512f" in features:  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
+        return Target("avx512", 64, rows=6, vectors=4, converts_half=True)
+    if "avx2" in features and "fma" in features:  # 12 of 16
+        return Target("avx2", 32, rows=6, vectors=2, converts_half="f16c" in features)
+    if "neon" in features:  # 24 of 32; reasoned, not measured
+        return Target("neon", 16, rows=6, vectors=4, converts_half=True)
+    # 8 of 16: without fma a product needs a register of its own
+    return Target("generic", 16, rows=4, vectors=2, converts_half=False)
 
 
 TARGET = detect()
