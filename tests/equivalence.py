@@ -1,0 +1,628 @@
+"""The table of everything attention can be asked for, and the judge of every answer.
+
+A row is one call: shapes, types, memory layout and options. `ROWS` holds at least one for every option, mask, bias,
+type and layout there is; `test_equivalence.py` fails if one is missing, and runs them all. What a row asks is written
+as text, the way a user would type it, so that a failing row, drawn or chosen, can be pasted and run.
+
+    problem = build(row)                                    # q, k, v and options, always the same for the same row
+    problem.judge().check(attention(*problem.arrays, **problem.options))
+
+The judge is the textbook, run in a wider type than the one under test. The bound on the error is the error that the
+textbook itself makes in that type on the same input, for the largest and for the root mean square over all numbers,
+or the floor stated at `Judge` where the textbook was luckier than that. How lucky it is depends on the order in which
+its dot products are summed, which the BLAS underneath chooses anew for every shape; so it runs in several orders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import jaxtyping
+import ml_dtypes
+import numpy as np
+
+from clearhead import biases, checks, masks
+from clearhead.textbook.attention import attention_scores, mask_scores, scaled_dot_product_attention, sink_column
+from clearhead.textbook.softmax import log_sum_exp
+
+ORDERS = 4
+TYPES = {name: np.dtype(getattr(ml_dtypes if name == "bfloat16" else np, name)) for name in checks.FLOAT_TYPES}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One call. Shapes as q (…, h, n_q, d), k (…, h_kv, n_k, d), v (…, h_kv, n_k, d_v).
+
+    dtype: one type, or three for q, k and v. Options that are text are evaluated with the constructors of
+    `clearhead.masks` and `clearhead.biases`, `draw(*shape)` (normal numbers) and `flags(share, *shape)` (booleans) at
+    hand; others are taken as they are. `spoil` is run on the arrays once they are drawn: `v[..., 5, :] = nan`.
+    """
+
+    name: str
+    q: tuple[int, ...]
+    k: tuple[int, ...]
+    v: tuple[int, ...]
+    dtype: str = "float32"
+    layout: str = "plain"
+    spoil: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def row(
+    name: str,
+    q: tuple[int, ...],
+    n_k: int,
+    d_v: int | None = None,
+    *,
+    kv: tuple[int, ...] | None = None,
+    values: tuple[int, ...] | None = None,
+    dtype: str = "float32",
+    layout: str = "plain",
+    spoil: str = "",
+    **options: Any,
+) -> Row:
+    """A row whose keys have the queries' leading axes, or `kv`, and whose values have the keys', or `values`."""
+    kv = q[:-2] if kv is None else kv
+    v = (*(kv if values is None else values), n_k, q[-1] if d_v is None else d_v)
+    return Row(name, q, (*kv, n_k, q[-1]), v, dtype, layout, spoil, options)
+
+
+# From rows to arrays
+
+
+class Answer(NamedTuple):
+    """Output, log Σ exp(score) of each query, and the size of the largest score."""
+
+    output: np.ndarray
+    lse: np.ndarray
+    largest_score: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The arrays and options of a row, and what the textbook says to them."""
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    options: dict[str, Any]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.q, self.k, self.v
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The leading axes of the scores: () or (*batch, heads)."""
+        heads = max((x.shape[-3] for x in self.arrays if x.ndim > 2), default=None)
+        batch = np.broadcast_shapes(*(x.shape[:-3] for x in self.arrays))
+        return () if heads is None else (*batch, heads)
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """The type arithmetic runs in."""
+        return checks.compute_type(*(x.dtype.newbyteorder("=") for x in self.arrays))
+
+    def written_out(self) -> dict[str, Any]:
+        """The options as the textbook takes them: masks and biases become arrays."""
+        options = {name: x for name, x in self.options.items() if name not in ("return_lse", "strict")}
+        n_q, n_k = self.q.shape[-2], self.k.shape[-2]
+        if isinstance(options.get("mask"), masks.Mask):
+            heads = self.lead[-1] if self.lead else None
+            options["mask"] = options["mask"].array(n_q, n_k, batch_shape=self.lead[:-1], heads=heads)
+        if isinstance(options.get("bias"), biases.RelativeBias):
+            bias = options["bias"].array(n_q, n_k)
+            options["bias"] = bias if self.lead else bias[0]
+        return options
+
+    def textbook(self, kind: np.dtype[Any], order: Any = slice(None)) -> Answer:
+        """What the textbook says, computed and left in the given type. `order` is that of the d columns."""
+        options = self.written_out()
+        for name in ("mask", "bias"):
+            if (x := options.get(name)) is not None and x.dtype != np.bool_:
+                options[name] = _in_range(x, kind).astype(kind)
+        with _computing_in(kind):
+            Q, K, V = (x.astype(kind) for x in self.arrays)
+            Q = np.broadcast_to(Q, (*self.lead, *Q.shape[-2:]))[..., order]
+            K = K[..., order]
+            output, _ = scaled_dot_product_attention(Q, K, V, **options)
+            scores = attention_scores(Q, K, scale=options.get("scale"), softcap=options.get("softcap"))
+            scores = mask_scores(scores, options.get("mask"), bias=options.get("bias"))
+            if options.get("sinks") is not None:
+                sinks = sink_column(options["sinks"], scores.shape).astype(kind)
+                scores = np.concatenate([scores, sinks], axis=-1)
+            lse = np.broadcast_to(log_sum_exp(scores), (*self.lead, Q.shape[-2]))
+            return Answer(output, lse, float(np.abs(scores[np.isfinite(scores)]).max(initial=0)))
+
+    def judge(self) -> Judge:
+        wide = np.dtype(np.float64 if self.kind == np.float32 else np.longdouble)
+        orders = [np.random.default_rng(n).permutation(self.q.shape[-1]) for n in range(ORDERS)]
+        return Judge(self, self.textbook(wide), [self.textbook(self.kind, order) for order in orders])
+
+
+def build(row: Row) -> Problem:
+    """The row's arrays and options. They depend on nothing but the row, so two rooms see the same numbers."""
+    rng = np.random.default_rng(zlib.crc32(row.name.encode()))
+    kinds = row.dtype.split() if " " in row.dtype else [row.dtype] * 3
+    shapes = (row.q, row.k, row.v)
+    arrays = [rng.standard_normal(shape).astype(TYPES[kind]) for shape, kind in zip(shapes, kinds, strict=True)]
+    exec(row.spoil, {"np": np, "nan": np.nan, "inf": np.inf, **dict(zip("qkv", arrays, strict=True))})
+    options = {name: evaluate(x, rng) if isinstance(x, str) else x for name, x in row.options.items()}
+    return Problem(*(LAYOUTS[row.layout](x) for x in arrays), options)
+
+
+def evaluate(text: str, rng: np.random.Generator) -> Any:
+    """An option from its text."""
+    return eval(
+        text,
+        {
+            "np": np,
+            "inf": np.inf,
+            "draw": lambda *shape: rng.standard_normal(shape),
+            "flags": lambda share, *shape: rng.random(shape) < share,
+            **{name: getattr(masks, name) for name in constructors(masks, "Mask")},
+            **{name: getattr(biases, name) for name in constructors(biases, "RelativeBias")},
+        },
+    )
+
+
+def constructors(module: Any, result: str) -> list[str]:
+    """The public functions of a module that are said to return `result`."""
+    found = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__}
+    return [
+        name
+        for name, x in found.items()
+        if not name.startswith("_") and getattr(x, "__annotations__", {}).get("return") == result
+    ]
+
+
+@contextlib.contextmanager
+def _computing_in(kind: np.dtype[Any]) -> Iterator[None]:
+    """Let the textbook compute in a type it does not offer: the judge of float64 has to be wider than float64."""
+    if kind.name in checks.FLOAT_TYPES:
+        yield
+        return
+    before = checks.FLOAT_TYPES, checks.compute_type, jaxtyping.config.jaxtyping_disable
+    checks.FLOAT_TYPES, checks.compute_type = (*checks.FLOAT_TYPES, kind.name), lambda *_: kind
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        checks.FLOAT_TYPES, checks.compute_type = before[:2]
+        jaxtyping.config.update("jaxtyping_disable", before[2])
+
+
+# The judge
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Compares an answer with the textbook in a wider type.
+
+    The bound on an error is the textbook's own, or a floor where that is smaller:
+
+        output    largest 2, root mean square ¼, times eps · max|v| · max(1, max|score| / 4)
+        lse       largest 4, root mean square 2, times eps · max(1, |lse|)
+
+    The floors grow with the scores because rounding a score s changes its weight by eps · s / 2.
+    Half precision is computed in float32 and then rounded, which costs half a unit in the last place of each number.
+    `slack` multiplies the bounds: small answers, of which there are a few numbers, have errors of any size below them.
+    """
+
+    problem: Problem
+    exact: Answer
+    plain: list[Answer]
+
+    def check(self, output: np.ndarray, lse: np.ndarray | None = None, *, slack: float = 1.0) -> None:
+        """Fail unless the output, and the log Σ exp if there is one, are within the bounds."""
+        q, v, kind = self.problem.q, self.problem.v, self.problem.kind
+        assert output.dtype == q.dtype.newbyteorder("="), f"the output is {output.dtype}, the queries are {q.dtype}"
+        eps = np.finfo(kind).eps
+        value = np.abs(v[np.isfinite(v)].astype(np.float64)).max(initial=0)
+        value /= 1 - self.problem.options.get("dropout", 0)  # what is kept grows
+        score = self.exact.largest_score if self.exact.largest_score < 1 / eps else 0  # beyond, none is told apart
+        granted = _half_unit(self.exact.output, output.dtype) if output.dtype != kind else 0.0
+        unit = np.full(output.shape, eps * value * max(1, score / 4))
+        floors = [2 * unit, unit / 4]
+        self._compare("output", output, floors, granted, slack)
+        if lse is not None:
+            assert lse.dtype == kind, f"lse is {lse.dtype}, arithmetic is in {kind}"
+            unit = eps * np.maximum(np.abs(_in_range(self.exact.lse, kind)), 1)
+            self._compare("lse", lse, [4 * unit, 2 * unit], 0.0, slack)
+
+    def _compare(self, what: str, got: np.ndarray, floors: list[np.ndarray], granted: Any, slack: float) -> None:
+        exact = getattr(self.exact, what)
+        assert got.shape == exact.shape, f"{what} has shape {got.shape}, expected {exact.shape}"
+        finite = np.isfinite(exact)
+        np.testing.assert_array_equal(got[~finite].astype(float), exact[~finite].astype(float), err_msg=what)
+        if not finite.any():
+            return
+        exact = _in_range(exact, self.problem.kind)
+
+        def error_of(x: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore"):
+                return np.where(finite, np.abs(x.astype(exact.dtype) - exact), 0)
+
+        error, usual = np.maximum(error_of(got) - granted, 0), [error_of(getattr(x, what)) for x in self.plain]
+        for name, size, floor in zip(("largest", "RMS"), (np.max, _root_mean_square), floors, strict=True):
+            textbook = max(size(x) for x in usual)
+            bound = slack * max(textbook, size(np.where(finite, floor, 0)))
+            assert size(error) <= bound, (
+                f"{what}: the {name} error is {size(error):.3g} and may be {bound:.3g}; the textbook's is "
+                f"{textbook:.3g}; the largest is at {tuple(map(int, np.unravel_index(error.argmax(), error.shape)))}"
+            )
+
+
+def _root_mean_square(x: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(x, dtype=np.float64))))
+
+
+def _in_range(x: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+    """Finite numbers stay finite in a narrower type: a bias of −1e300 is a very low float32, and no mask."""
+    limits = np.finfo(kind)
+    return np.where(np.isfinite(x), np.clip(x, limits.min, limits.max), x)
+
+
+def _half_unit(x: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+    """Half the distance between neighbouring numbers of a type around each x."""
+    limits = ml_dtypes.finfo(kind)
+    with np.errstate(invalid="ignore"):
+        exponent = np.frexp(np.where(np.isfinite(x), x, 0).astype(np.float64))[1] - 1
+    return np.ldexp(0.5, np.maximum(exponent, limits.minexp) - limits.nmant)
+
+
+# Layouts: the same numbers, laid out in memory in another way
+
+
+def _flipped(x: np.ndarray, *axes: int) -> np.ndarray:
+    return np.flip(np.flip(x, axes).copy(), axes)
+
+
+def _unaligned(x: np.ndarray) -> np.ndarray:
+    buffer = bytearray(x.nbytes + 1)
+    view = np.frombuffer(buffer, x.dtype, x.size, offset=1).reshape(x.shape)
+    view[...] = x
+    return view
+
+
+def _every_third_column(x: np.ndarray) -> np.ndarray:
+    wide = np.full((*x.shape[:-1], 3 * x.shape[-1]), np.nan, x.dtype)
+    wide[..., 1::3] = x
+    return wide[..., 1::3]
+
+
+def _inside_a_cache(x: np.ndarray) -> np.ndarray:
+    cache = np.full((*x.shape[:-2], x.shape[-2] + 13, x.shape[-1] + 5), np.nan, x.dtype)
+    cache[..., 7:-6, 2:-3] = x
+    return cache[..., 7:-6, 2:-3]
+
+
+def _read_only(x: np.ndarray) -> np.ndarray:
+    x.flags.writeable = False
+    return x
+
+
+LAYOUTS = {
+    "plain": lambda x: x,
+    "rows backwards": lambda x: _flipped(x, -2),
+    "columns backwards": lambda x: _flipped(x, -1),
+    "all backwards": lambda x: _flipped(x, *range(x.ndim)),
+    "heads inside": lambda x: x.swapaxes(-2, -3).copy().swapaxes(-2, -3),  # (b, n, h, d), as projections leave it
+    "columns outside": lambda x: x.swapaxes(-1, -2).copy().swapaxes(-1, -2),
+    "Fortran": np.asfortranarray,
+    "every third column": _every_third_column,
+    "inside a cache": _inside_a_cache,
+    "unaligned": _unaligned,
+    "one for all": lambda x: np.broadcast_to(x[:1], x.shape),  # stride 0 along the first axis
+    "one row for all": lambda x: np.broadcast_to(x[..., :1, :], x.shape),
+    "one number for all": lambda x: np.broadcast_to(x[..., :1], x.shape),
+    "big-endian": lambda x: x.astype(x.dtype.newbyteorder(">")),
+    "read-only": _read_only,
+}
+
+
+# The rows
+
+SMALL = (2, 3, 37, 17)  # b, h, n_q, d: one panel and a part of one, against a part of a block
+TILES = (2, 3, 131, 17)  # several panels
+
+SHAPES = [
+    row(f"{n_q} × {n_k}, {dtype}", (2, 3, n_q, 17), n_k, 19, dtype=dtype)
+    for dtype in ("float32", "float64")
+    for n_q, n_k in (
+        (1, 1), (1, 7), (2, 191), (3, 192), (5, 193), (13, 29), (15, 3), (16, 16), (17, 389), (31, 101), (32, 32),
+        (33, 577), (47, 1), (63, 61), (64, 64), (65, 67), (97, 193), (127, 2), (131, 389), (257, 13),
+        (0, 7), (7, 0), (0, 0),
+    )
+]  # fmt: skip
+
+WIDTHS = [
+    row(f"d {d}, d_v {d_v}, {dtype}", (3, 37, d), 131, d_v, dtype=dtype)
+    for dtype, widths in {
+        "float32": (
+            (1, 1), (1, 17), (2, 3), (3, 1), (5, 4), (7, 16), (15, 14), (16, 16), (17, 15), (31, 33), (48, 47), (64, 64),
+            (65, 63), (80, 96), (127, 128), (192, 128), (257, 31), (1, 512), (511, 509), (512, 512), (512, 1),
+        ),
+        "float64": ((1, 1), (3, 7), (8, 8), (9, 5), (64, 64), (67, 61), (128, 127), (512, 512)),
+        "float16": ((1, 1), (7, 5), (33, 17), (64, 64), (128, 512)),
+        "bfloat16": ((1, 1), (7, 5), (33, 17), (64, 64), (512, 128)),
+    }.items()
+    for d, d_v in widths
+]  # fmt: skip
+
+LEADING = [
+    row("no heads", (37, 17), 211, 19),
+    row("no heads, causal", (131, 17), 211, 19, mask="causal()"),
+    row("heads only", (5, 37, 17), 211, 19),
+    row("two batch axes", (2, 3, 5, 7, 11), 13, 17),
+    row("two batch axes, causal", (2, 3, 5, 37, 11), 41, 17, mask="causal()"),
+    row("five batch axes", (2, 1, 3, 1, 2, 3, 7, 11), 13, 17, mask="causal()"),
+    row("seven batch axes", (2, 1, 1, 1, 3, 1, 2, 3, 7, 11), 13, 17, mask="causal()"),
+    row("keys for every batch", (5, 3, 7, 11), 13, 17, kv=(1, 3), mask="causal()"),
+    row("keys without batch", (5, 3, 7, 11), 13, 17, kv=(3,), mask="causal()"),
+    row("queries without batch", (3, 7, 11), 13, 17, kv=(5, 3), mask="causal()"),
+    row("batches that meet", (5, 1, 3, 7, 11), 13, 17, kv=(1, 2, 3), mask="key_lengths([[3, 9]])"),
+    row("values of their own batch", (3, 7, 11), 13, 17, kv=(3,), values=(2, 3)),
+    row("no heads in keys", (5, 3, 7, 11), 13, 17, kv=()),
+    row("no heads in queries", (7, 11), 13, 17, kv=(5, 3)),
+    row("one query head for many", (2, 1, 7, 11), 13, 17, kv=(2, 3)),
+    row("one key head, many of values", (2, 3, 7, 11), 13, 17, kv=(2, 1), values=(2, 3)),
+    row("many key heads, one of values", (2, 3, 7, 11), 13, 17, kv=(2, 3), values=(2, 1)),
+    row("no batch entries", (0, 3, 7, 11), 13, 17, mask="causal()"),
+    row("no heads at all", (2, 0, 7, 11), 13, 17),
+]
+
+GROUPED = [
+    row(f"groups of {heads // kv}, {n_q} queries, {dtype}", (2, heads, n_q, 17), 211, 19, kv=(2, kv), dtype=dtype)
+    for dtype in ("float32", "float64")
+    for heads, kv, n_q in ((6, 2, 1), (12, 3, 5), (7, 1, 13), (6, 3, 31), (4, 2, 67), (6, 2, 131))
+] + [
+    row(f"groups, {name}, {n_q} queries", (2, 6, n_q, 17), 211, 19, kv=(2, 2), **options)
+    for n_q in (5, 71)
+    for name, options in {
+        "causal": {"mask": "causal()"},
+        "window and lengths": {"mask": "window(29) & key_lengths([150, 7])"},
+        "array per head": {"mask": "flags(.6, 2, 6, 1, 211)"},
+        "bias per head": {"bias": "draw(6, 1, 211)"},
+        "alibi": {"bias": "alibi(6)", "mask": "causal()"},
+        "sinks": {"sinks": "draw(6)"},
+        "dropout": {"dropout": 0.4, "seed": 3},
+        "any rule": {"mask": "where(lambda b, h, i, j: (i + j + h) % 3 != b)"},
+        "bfloat16": {"dtype": "bfloat16", "mask": "causal()"},
+        "heads inside": {"layout": "heads inside", "mask": "causal()"},
+    }.items()
+]
+
+SPLIT = [
+    row("split keys, no heads", (5, 17), 2003, 19),
+    row("split keys, one query", (1, 1, 17), 5003, 19),
+    row("split keys, folded", (2, 6, 1, 17), 3001, 19, kv=(2, 2)),
+    row("split keys, float64", (2, 3, 17), 2503, 19, dtype="float64"),
+    row("split keys, float16", (2, 6, 3, 17), 2503, 19, kv=(2, 2), dtype="float16"),
+    row("split keys, bfloat16", (1, 6, 1, 17), 4001, 19, kv=(1, 2), dtype="bfloat16"),
+    row("split keys, causal", (2, 29, 17), 2503, 19, mask="causal()"),
+    row("split keys, a window in one part", (2, 3, 17), 2503, 19, mask="window(31)"),
+    row("split keys, empty parts", (2, 3, 17), 5003, 19, mask="~prefix(4900) | prefix(3)"),
+    row("split keys, no key left", (2, 3, 17), 2503, 19, mask="prefix(0)"),
+    row("split keys, sinks", (3, 2, 17), 2503, 19, sinks="np.array([2.0, -inf, -1.0])"),
+    row("split keys, array", (2, 3, 17), 2503, 19, mask="flags(.5, 3, 2503)"),
+    row("split keys, any rule", (2, 3, 17), 2503, 19, mask="where(lambda b, h, i, j: (i + j) % 5 != h)"),
+    row("split keys, bias", (2, 3, 17), 2503, 19, bias="draw(2, 1, 2503)"),
+    row("split keys, alibi", (2, 3, 17), 2503, 19, bias="alibi([0.01, 0.003])"),
+    row("split keys, softcap", (2, 3, 17), 2503, 19, softcap=2.5),
+    row("split keys, dropout", (2, 3, 17), 2503, 19, dropout=0.25, seed=11),
+    row("split keys, NaN out of sight", (2, 3, 17), 2503, 19, spoil="v[:, 2000:] = nan", mask="prefix(2000)"),
+    row("split keys, NaN in sight", (2, 3, 17), 2503, 19, spoil="v[0, 2000, 3] = nan; k[1, 5] = nan"),
+]
+
+MASKS = [
+    row(f"mask {text}", TILES, 211, 19, mask=text)
+    for text in (
+        "causal()", "causal(0)", "causal(offset=-5)", "causal(-131)", "causal(300)", "~causal()",
+        "window(1)", "window(29)", "window(500)", "window(7, 3)", "window(0, 0)", "window(90, 100)",
+        "window(5, offset=2)", "window(5, 9, offset=-70)", "~window(29)",
+        "key_lengths([150, 7])", "key_lengths([0, 300])", "key_lengths([211, 1])", "key_lengths(100)",
+        "prefix(0)", "prefix(61)", "~prefix(61)", "prefix(1000)",
+        "documents(np.arange(211) // 37)", "documents(boundaries=[0, 50, 50, 51, 211])",
+        "documents(np.stack([np.arange(211) // 61, np.arange(211) // 7]))", "documents(np.arange(211) % 5)",
+        "dilated(1)", "dilated(4)", "dilated(7) & window(64)", "dilated(3) & causal()",
+        "block_sparse(flags(.5, 5, 7), 32)", "block_sparse(flags(.5, 3, 5, 7), 32)",
+        "block_sparse(flags(.5, 2, 1, 5, 7), 32)", "block_sparse(flags(.5, 14, 22), 10)", "block_sparse(flags(0, 5, 7), 32)",
+        "array(flags(.5, 131, 211))", "array(flags(.5, 2, 3, 131, 211))", "array(flags(.5, 2, 1, 1, 211))",
+        "array(flags(.5, 131, 1))", "array(flags(.5, 211))", "array(flags(.5, 3, 1, 1))", "array(np.bool_(False))",
+        "array(np.arange(211) > 191)", "array(np.tri(131, 211, dtype=bool))",
+        "where(lambda b, h, i, j: (i + 2 * j + h) % 3 != b)", "where(lambda b, h, i, j: j <= i)",
+        "where(lambda b, h, i, j: np.bool_(False))",
+        "causal() & window(29)", "causal() | prefix(10)", "causal() & documents(np.arange(211) // 37)",
+        "causal() & key_lengths([150, 7])", "window(29) | key_lengths([10, 20])", "~(causal() & window(29))",
+        "~(causal() | prefix(10))", "(window(9) | prefix(3)) & ~window(2)",
+        "causal() & array(flags(.7, 2, 1, 131, 211))", "array(flags(.7, 131, 211)) & array(flags(.7, 3, 1, 211))",
+        "array(flags(.3, 131, 211)) | window(5)", "~array(flags(.3, 131, 211))",
+        "causal() & where(lambda b, h, i, j: (i * j) % 7 != 3) & array(flags(.8, 1, 211))",
+        "causal() & block_sparse(flags(.5, 5, 7), 32)",
+        "window(9) | block_sparse(flags(.5, 3, 5, 7), 32) & key_lengths([150, 7])",
+    )
+] + [
+    row(f"mask {text}, float64", TILES, 211, 19, dtype="float64", mask=text)
+    for text in ("causal()", "causal() & window(29) | prefix(3)", "flags(.5, 2, 3, 131, 211)", "dilated(3)")
+] + [
+    row(f"boolean mask {'×'.join(map(str, shape))}", SMALL, 211, 19, mask=f"flags(.5, {', '.join(map(str, shape))})")
+    for shape in ((2, 3, 37, 211), (1, 3, 37, 211), (2, 1, 37, 211), (37, 211), (1, 211), (37, 1), (211,), (2, 1, 1, 211))
+] + [
+    row("more queries than keys", (2, 3, 131, 17), 37, 19, mask="causal()"),
+    row("more queries than keys, window", (2, 3, 131, 17), 37, 19, mask="window(3, 2)"),
+    row("more queries than keys, offset", (2, 3, 131, 17), 37, 19, mask="causal(0) | prefix(2)"),
+    row("nine hundred queries by a rule", (1, 2, 907, 5), 61, 3, mask="dilated(3) & causal(0)"),
+    row("a rule, alibi, dropout, in strips", (1, 2, 701, 5), 97, 3, mask="dilated(2)", bias="alibi(2)", dropout=0.1,
+        seed=5),
+    row("a rule, an array and a bias in strips", (2, 2, 307, 5), 97, 3, bias="draw(2, 307, 97)",
+        mask="dilated(2) & array(flags(.7, 307, 97)) & causal()"),
+    row("a rule and sinks, half precision", (2, 2, 307, 5), 97, 3, mask="dilated(5)", sinks="draw(2)", dtype="float16"),
+]  # fmt: skip
+
+BIASES = [
+    row(f"bias {text}{', ' + dtype if dtype != 'float32' else ''}", TILES, 211, 19, dtype=dtype, bias=text)
+    for dtype, texts in {
+        "float32": (
+            "draw(2, 3, 131, 211)", "draw(2, 3, 131, 211).astype(np.float32)", "draw(3, 131, 211)", "draw(2, 1, 131, 211)",
+            "draw(131, 211).astype(np.float32)", "draw(1, 211)", "draw(131, 1)", "draw(3, 1, 1)", "draw(2, 1, 1, 211)",
+            "draw(211)", "draw(1, 1)", "np.float32(3.5)", "draw(131, 211).astype(np.float16)", "draw(211, 131).T",
+            "draw(131, 422)[:, ::2]", "draw(131, 211)[::-1, ::-1]", "draw(131, 211).astype('>f8')",
+            "np.where(flags(.7, 131, 211), draw(131, 211), -inf)", "np.where(flags(.5, 2, 3, 1, 211), 0.0, -inf)",
+            "np.full((131, 211), -1e30)", "np.full((131, 211), -1e300)", "np.full((131, 211), np.finfo(np.float32).min)",
+            "np.full((131, 1), 1e4)",
+            "alibi(3)", "alibi([1.0, 0.25, 0.0])", "alibi(3, offset=0)", "alibi(3, offset=-40)",
+            "t5(draw(32, 3))", "t5(draw(12, 3), bidirectional=False)", "t5(draw(8, 3), max_distance=20, offset=7)",
+            "t5(draw(32, 3).astype(np.float32))",
+        ),
+        "float64": ("draw(2, 3, 131, 211)", "draw(131, 211).astype(np.float32)", "alibi(3)", "t5(draw(32, 3))"),
+        "bfloat16": ("draw(131, 211)", "alibi(3)", "np.where(flags(.7, 131, 211), draw(131, 211), -inf)"),
+        "float16": ("draw(131, 211)", "t5(draw(32, 3))", "draw(131, 211).astype(np.float16)"),
+    }.items()
+    for text in texts
+] + [
+    row(f"bias {bias} with mask {mask}", TILES, 211, 19, bias=bias, mask=mask)
+    for bias in ("alibi(3)", "draw(3, 1, 211)")
+    for mask in ("causal()", "window(29) & causal(3)", "flags(.5, 131, 211)", "dilated(3)",
+                 "causal() & array(flags(.5, 2, 1, 131, 211))", "key_lengths([0, 100])")
+] + [
+    row("float mask", SMALL, 211, 19, mask="draw(2, 1, 37, 211)"),
+    row("float mask of −inf", SMALL, 211, 19, mask="np.where(flags(.6, 37, 211), 0, -inf)"),
+    row("float mask, rows of −inf", SMALL, 211, 19, mask="np.where(flags(.6, 37, 1), draw(37, 211), -inf)"),
+    row("float mask of the least number", SMALL, 211, 19, mask="np.full((37, 211), np.finfo(np.float32).min)"),
+    row("float mask of the least float16", SMALL, 211, 19, dtype="float16",
+        mask="np.where(flags(.6, 37, 211), 0, np.finfo(np.float16).min).astype(np.float16)"),
+    row("float mask and bias", SMALL, 211, 19, mask="np.where(flags(.6, 37, 211), 0, -inf)", bias="draw(3, 37, 211)"),
+    row("float mask and −inf bias", SMALL, 211, 19, mask="draw(211)", bias="np.where(flags(.6, 37, 211), 0, -inf)"),
+    row("float mask and alibi", SMALL, 211, 19, mask="np.where(flags(.6, 2, 1, 1, 211), 0, -inf)", bias="alibi(3)"),
+    row("least number twice", SMALL, 211, 19, mask="np.full((37, 211), np.finfo(np.float32).min)",
+        bias="np.full((37, 211), np.finfo(np.float32).min)"),
+    row("alibi for one head", (37, 17), 211, 19, bias="alibi([0.5])"),
+    row("one slope for all heads", SMALL, 211, 19, bias="alibi([0.5])"),
+    row("alibi, one query", (2, 3, 1, 17), 389, 19, bias="alibi(3)", mask="causal()"),
+    row("alibi, more queries than keys", (2, 3, 131, 17), 37, 19, bias="alibi(3)", mask="causal(0)"),
+]  # fmt: skip
+
+OPTIONS = [
+    row("scale 0", SMALL, 211, 19, scale=0.0),
+    row("scale 0, causal", TILES, 211, 19, scale=0.0, mask="causal()"),
+    row("scale negative", SMALL, 211, 19, scale=-0.3),
+    row("scale negative, softcap, bias", SMALL, 211, 19, scale=-0.3, softcap=1.7, bias="draw(37, 211)"),
+    row("scale 1", SMALL, 211, 19, scale=1.0),
+    row("scale large: one winner", SMALL, 211, 19, scale=40.0),
+    row("scale tiny", SMALL, 211, 19, scale=1e-30),
+    row("scale 0, float64", SMALL, 211, 19, scale=0.0, dtype="float64"),
+    row("softcap 0.5", SMALL, 211, 19, softcap=0.5),
+    row("softcap 30", SMALL, 211, 19, softcap=30.0),
+    row("softcap 1e-3", SMALL, 211, 19, softcap=1e-3),
+    row("softcap 1e6", SMALL, 211, 19, softcap=1e6),
+    row("softcap, steep", SMALL, 211, 19, softcap=20.0, scale=30.0),
+    row("softcap, causal, bias, sinks", TILES, 211, 19, softcap=2.0, mask="causal()", bias="draw(3, 1, 211)",
+        sinks="draw(3)"),
+    row("softcap, float64", SMALL, 211, 19, softcap=2.0, scale=1.0, dtype="float64"),
+    row("softcap, half", SMALL, 211, 19, softcap=2.0, dtype="bfloat16"),
+    row("sinks", SMALL, 211, 19, sinks="draw(3)"),
+    row("sinks of −inf", SMALL, 211, 19, sinks="np.array([-inf, 0.5, -inf])"),
+    row("sinks, one for all", SMALL, 211, 19, sinks="np.array([1.5])"),
+    row("sinks, a number", SMALL, 211, 19, sinks=0.7),
+    row("sinks without heads", (37, 17), 211, 19, sinks=0.7),
+    row("sinks above everything", SMALL, 211, 19, sinks="np.array([30.0, 88.0, 200.0])"),
+    row("sinks, no key left", SMALL, 211, 19, sinks="np.array([0.5, -inf, 3.0])", mask="prefix(0)"),
+    row("sinks, no key at all", SMALL, 0, 19, sinks="np.array([0.5, -inf, 3.0])"),
+    row("sinks, float64", SMALL, 211, 19, sinks="draw(3)", dtype="float64"),
+    row("sinks in half precision", SMALL, 211, 19, sinks="draw(3).astype(np.float16)", dtype="float16"),
+    row("dropout", SMALL, 211, 19, dropout=0.3, seed=0),
+    row("dropout, causal, tiles", TILES, 389, 19, dropout=0.5, seed=2**64 - 1, mask="causal()"),
+    row("dropout, any seed", SMALL, 211, 19, dropout=0.1, seed=2**70 + 3),
+    row("dropout of hardly any", SMALL, 211, 19, dropout=1e-12, seed=1),
+    row("dropout of nearly all", SMALL, 211, 19, dropout=0.999, seed=1),
+    row("dropout of all there are", SMALL, 211, 19, dropout=1 - 2.0**-40, seed=1),
+    row("dropout 0", SMALL, 211, 19, dropout=0.0),
+    row("dropout, float64", SMALL, 211, 19, dropout=0.3, seed=7, dtype="float64"),
+    row("dropout, half, sinks", SMALL, 211, 19, dropout=0.3, seed=7, dtype="float16", sinks="draw(3)"),
+    row("dropout, two batch axes", (2, 3, 2, 37, 17), 41, 19, dropout=0.3, seed=7),
+    row("dropout, no heads", (37, 17), 41, 19, dropout=0.3, seed=7),
+    row("strict", SMALL, 211, 19, strict=True, mask="causal()"),
+    row("lse", SMALL, 211, 19, return_lse=True),
+    row("everything", (2, 6, 71, 17), 389, 19, kv=(2, 2), mask="causal() & window(150) & key_lengths([389, 200])",
+        bias="alibi(6)", scale=0.4, softcap=5.0, sinks="draw(6)", dropout=0.2, seed=9),
+    row("everything, by an array and a rule", (2, 6, 71, 17), 389, 19, kv=(2, 2),
+        mask="array(flags(.8, 71, 389)) & dilated(2)", bias="draw(2, 1, 71, 389)", scale=-0.4, softcap=5.0,
+        sinks="draw(6)", dropout=0.2, seed=9),
+]  # fmt: skip
+
+STRANGE = [
+    row("NaN in masked keys", SMALL, 211, 19, spoil="k[..., 100:, :] = nan", mask="prefix(100)"),
+    row("NaN in masked values", SMALL, 211, 19, spoil="v[..., 100:, :] = nan", mask="prefix(100)"),
+    row("inf in masked keys", TILES, 211, 19, spoil="k[..., 150:, :] = inf; k[..., 160, :] = -inf", mask="causal(20)"),
+    row("inf in masked values", TILES, 211, 19, spoil="v[..., 150:, :] = inf; v[..., 160, :] = -inf", mask="causal(20)"),
+    row("NaN masked by an array", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",
+        mask="array(np.arange(211) % 2 == 1)"),
+    row("NaN masked by −inf", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",
+        bias="np.where(np.arange(211) % 2 == 1, 0, -inf)"),
+    row("NaN masked by a float mask", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",
+        mask="np.where(np.arange(211) % 2 == 1, 0, -inf)", softcap=3.0),
+    row("NaN masked by a rule", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",
+        mask="where(lambda b, h, i, j: j % 2 == 1)"),
+    row("NaN masked for some", SMALL, 211, 19, spoil="v[..., 200, 3] = nan; v[..., 203, 5] = inf", mask="causal()"),
+    row("NaN masked for some, float64", SMALL, 211, 19, spoil="v[..., 200, 3] = nan; v[..., 203, 5] = inf",
+        mask="causal()", dtype="float64"),
+    row("NaN masked for some, half", SMALL, 211, 19, spoil="v[..., 200, 3] = nan; v[..., 203, 5] = inf", mask="causal()",
+        dtype="bfloat16"),
+    row("NaN masked for some, columns apart", SMALL, 211, 19, layout="every third column", mask="causal()",
+        spoil="v[..., 200, 3] = nan; v[..., 203, 5] = inf"),
+    row("NaN masked for some, dropout", SMALL, 211, 19, spoil="v[..., 200, 3] = nan", mask="causal()", dropout=0.3,
+        seed=1),
+    row("NaN in a key in sight", SMALL, 211, 19, spoil="k[0, 1, 5, 2] = nan"),
+    row("NaN in a query", SMALL, 211, 19, spoil="q[0, 1, 5, 2] = nan", mask="causal()"),
+    row("NaN in a query with no key left", SMALL, 211, 19, spoil="q[0] = nan", mask="key_lengths([0, 5])"),
+    row("NaN in a value in sight", SMALL, 211, 19, spoil="v[0, 1, 5, 2] = nan; v[1, 2, 7] = inf; v[1, 2, 8, 4] = -inf"),
+    row("inf in a key in sight", SMALL, 211, 19, spoil="k[0, 1, 5, 2] = inf"),
+    row("−inf key in sight of all", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf"),
+    row("−inf key with a NaN value", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf; v[..., 5, 2] = nan"),
+    row("values at the end of the range", SMALL, 211, 19, spoil="v[..., 7, :] = 3e38; v[..., 8, :] = -3e38"),
+    row("NaN with grouped heads", (2, 6, 5, 17), 211, 19, kv=(2, 2), spoil="v[..., 208, 3] = nan; k[..., 210, :] = nan",
+        mask="causal()"),
+]  # fmt: skip
+
+KINDS = [
+    row(f"{dtype}, {name}", (2, 6, n_q, 17), 211, 19, kv=(2, 3), dtype=dtype, mask=mask)
+    for dtype in (
+        "float16",
+        "bfloat16",
+        "float64",
+        "float32 float16 float16",
+        "float32 bfloat16 bfloat16",
+        "float16 float32 float32",
+        "bfloat16 float32 float16",
+        "float32 float64 float32",
+        "float16 float64 bfloat16",
+        "float64 float32 bfloat16",
+    )
+    for n_q, name, mask in ((5, "few queries", None), (71, "many queries", "causal()"))
+]
+
+LAYOUT_ROWS = [
+    row(f"{layout}, {dtype}, {n_q} queries", (2, 3, n_q, 17), 211, 19, dtype=dtype, layout=layout, mask="causal()")
+    for layout in LAYOUTS
+    for dtype in TYPES
+    for n_q in (5, 71)
+    if not layout.startswith("one ") and layout != "plain" and (layout, dtype) != ("big-endian", "bfloat16")
+] + [
+    # the same value again and again: a small integer, so that the errors of a long sum do not all point one way
+    row(f"{layout}, {dtype}, {n_q} queries", (2, 3, n_q, 17), 211, 19, dtype=dtype, layout=layout, mask="causal()",
+        spoil="v[...] = np.round(v)")
+    for layout in LAYOUTS
+    for dtype in TYPES
+    for n_q in (5, 71)
+    if layout.startswith("one ")
+]  # fmt: skip
+
+ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS]
