@@ -223,11 +223,11 @@ def prepare(
     scores_shape = (*batch_shape, heads, n_q, n_k)
 
     if not (mask is None or isinstance(mask, masks.Mask)):
-        mask = checks.mask_array(mask, scores_shape)
+        mask = checks.mask_array(_not_torch("mask", mask), scores_shape)
         if mask.dtype == np.bool_:
             mask = masks.array(mask)
         else:
-            bias, mask = _sum_of_biases(bias, mask, n_q, n_k, slow), None
+            bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
     ranges, allowed, rule = _split(mask, n_q, n_k, batch_shape, heads)
     if rule is not None:
         slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
@@ -237,9 +237,9 @@ def prepare(
         table = bias.table(n_q, n_k)
         if table.shape[0] not in (1, heads):
             raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
-        bias = None
+        table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
     elif bias is not None:
-        bias = checks.additive("bias", _array("bias", bias, slow, ndim=0), scores_shape)
+        bias = _within(checks.additive("bias", _array("bias", bias, slow, ndim=0), scores_shape), q, k, v)
         bias = np.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k))
     if sinks is not None:
         sinks = checks.sink_per_head(sinks, heads)
@@ -253,15 +253,19 @@ def prepare(
 
 
 def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.ndarray:
-    if type(value).__module__.split(".")[0] == "torch":
-        raise TypeError(
-            f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)"
-        )
-    array = checks.float_array(name, value, ndim=ndim)
+    array = checks.float_array(name, _not_torch(name, value), ndim=ndim)
     if not array.dtype.isnative:
         slow.append(f"{name} is stored in the byte order of another machine and was copied")
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _not_torch(name: str, value: ArrayLike) -> ArrayLike:
+    if type(value).__module__.split(".")[0] == "torch":
+        raise TypeError(
+            f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)"
+        )
+    return value
 
 
 def _leading(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[tuple[int, ...], int, int]:
@@ -307,14 +311,26 @@ def _split(
 
 
 def _sum_of_biases(
-    bias: RelativeBias | ArrayLike | None, mask: np.ndarray, n_q: int, n_k: int, slow: list[str]
+    bias: RelativeBias | ArrayLike | None, mask: np.ndarray, scores_shape: tuple[int, ...], slow: list[str]
 ) -> np.ndarray:
     """A float mask is a bias; with another bias beside it, their sum is."""
     if bias is None:
         return mask
     slow.append("the float mask and the bias were added up into one array")
-    other = bias.array(n_q, n_k) if isinstance(bias, RelativeBias) else checks.float_array("bias", bias)
+    other = bias.array(*scores_shape[-2:]) if isinstance(bias, RelativeBias) else _array("bias", bias, slow, ndim=0)
+    other = checks.additive("bias", other, scores_shape)
     return np.where(np.isneginf(mask), -np.inf, mask.astype(np.float64) + other)
+
+
+def _within(bias: np.ndarray, *computed_with: np.ndarray) -> np.ndarray:
+    """A bias whose finite numbers are finite in the type the scores have: only −inf may forbid a key."""
+    kind = checks.compute_type(*(x.dtype for x in computed_with))
+    limit = float(np.finfo(kind).max)
+    if bias.dtype.itemsize <= kind.itemsize or not bias.size:
+        return bias
+    if bias.max() <= limit and bias.min(where=bias > -np.inf, initial=0) >= -limit:
+        return bias
+    return np.where(np.isneginf(bias), -np.inf, np.clip(bias, -limit, limit)).astype(kind)
 
 
 def _rows(x: np.ndarray, rows: slice) -> np.ndarray:
