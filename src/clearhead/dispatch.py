@@ -20,6 +20,7 @@ from clearhead.biases import RelativeBias
 from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout
 
+MOST_BATCH_AXES = 5  # that the kernels walk over; more are made one
 STRIP = 256  # queries whose mask is written out at a time when it cannot be said in ranges
 
 
@@ -131,6 +132,9 @@ class Call:
     seed: int
     lse: bool
     first_query: int = 0
+    many_axes: tuple[int, ...] | None = (
+        None  # the batch axes, where there are so many that batch_shape is their product
+    )
     slow: list[str] = field(default_factory=list)
 
     @property
@@ -164,6 +168,9 @@ class Call:
                 launch.run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
         if not self.has_heads:
             return output[0], None if lse is None else lse[0]
+        if self.many_axes is not None:
+            output = output.reshape(*self.many_axes, *output.shape[1:])
+            lse = None if lse is None else lse.reshape(*self.many_axes, *lse.shape[1:])
         return output, lse
 
     def strips(self) -> Iterator[tuple[Call, slice]]:
@@ -244,12 +251,13 @@ def prepare(
     if sinks is not None:
         sinks = checks.sink_per_head(sinks, heads)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
-    return Call(
+    call = Call(
         q, k, v, batch_shape, heads, kv_heads, max(q.ndim, k.ndim, v.ndim) > 2,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
         ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
     )  # fmt: skip
+    return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
 
 
 def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.ndarray:
@@ -331,6 +339,41 @@ def _within(bias: np.ndarray, *computed_with: np.ndarray) -> np.ndarray:
     if bias.max() <= limit and bias.min(where=bias > -np.inf, initial=0) >= -limit:
         return bias
     return np.where(np.isneginf(bias), -np.inf, np.clip(bias, -limit, limit)).astype(kind)
+
+
+def _with_one_batch_axis(call: Call) -> Call:
+    """The same call with all batch axes in one. What does not lie in memory like that is copied."""
+    call.slow.append(f"{len(call.batch_shape)} batch axes were made one, and what does not lie like that was copied")
+
+    def one(x: np.ndarray) -> np.ndarray:
+        *batch, a, b, c = (1,) * (4 - x.ndim) + x.shape
+        if math.prod(batch) == 1:
+            return x.reshape(1, a, b, c)
+        return np.broadcast_to(x, (*call.batch_shape, a, b, c)).reshape(-1, a, b, c)
+
+    return replace(
+        call,
+        q=one(call.q),
+        k=one(call.k),
+        v=one(call.v),
+        ranges=None if call.ranges is None else masks.Ranges(*(one(x) for x in call.ranges)),
+        allowed=None if call.allowed is None else one(call.allowed),
+        rule=None if call.rule is None else _ManyAxes(call.rule, call.batch_shape),
+        bias=None if call.bias is None else one(call.bias),
+        batch_shape=(math.prod(call.batch_shape),),
+        many_axes=call.batch_shape,
+    )
+
+
+@dataclass(frozen=True)
+class _ManyAxes(masks.Mask):
+    """A mask that still sees the batch axes that were made one."""
+
+    rule: masks.Mask
+    batch_shape: tuple[int, ...]
+
+    def allows(self, at: masks.Where) -> np.ndarray:
+        return self.rule.allows(at._replace(batch_shape=self.batch_shape))
 
 
 def _rows(x: np.ndarray, rows: slice) -> np.ndarray:
