@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks
 
+FAR = 2**60  # further than any key, and twice it still fits 64 bits
 MOST_RANGES = 8  # beyond this many runs per query a strip of booleans is cheaper to test
 
 
@@ -63,11 +64,15 @@ class Ranges(NamedTuple):
 class Mask:
     """Which key each query may attend to. Join masks with `&`, `|` and `~`."""
 
-    def __and__(self, other: Mask) -> Mask:
+    __array_ufunc__ = None  # array & mask is the mask's to answer
+
+    def __and__(self, other: Mask | np.ndarray) -> Mask:
         return _Both(self, _mask(other)) if _is_mask(other) else NotImplemented
 
-    def __or__(self, other: Mask) -> Mask:
+    def __or__(self, other: Mask | np.ndarray) -> Mask:
         return _Either(self, _mask(other)) if _is_mask(other) else NotImplemented
+
+    __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Mask:
         return _Not(self)
@@ -93,8 +98,8 @@ class Mask:
         """The mask written out: (n_q, n_k), or (*batch_shape, heads, n_q, n_k) if sizes for those are given."""
         n_q = checks.count("n_q", n_q, least=0)
         n_k = n_q if n_k is None else checks.count("n_k", n_k, least=0)
-        at = places(n_q, n_k, batch_shape, heads or 1)
-        full = np.broadcast_to(self.allows(at), (*batch_shape, heads or 1, n_q, n_k))
+        at = places(n_q, n_k, batch_shape, 1 if heads is None else heads)
+        full = np.broadcast_to(self.allows(at), (*batch_shape, at.heads, n_q, n_k))
         return full if heads is not None else full[..., 0, :, :]
 
 
@@ -157,8 +162,9 @@ def window(left: int, right: int | None = None, *, offset: int | None = None) ->
     """
     offset = None if offset is None else _whole("offset", offset)
     if right is None:
-        return _Span(checks.count("window", left) - 1, 0, offset)
-    return _Span(checks.count("left", left, least=0), checks.count("right", right, least=0), offset)
+        return _Span(min(checks.count("window", left) - 1, FAR), 0, offset)
+    left, right = checks.count("left", left, least=0), checks.count("right", right, least=0)
+    return _Span(min(left, FAR), min(right, FAR), offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,20 +269,21 @@ class _BlockSparse(Mask):
     layout: np.ndarray
     block_size: int
 
-    def _fits(self, n_q: int, n_k: int) -> None:
+    def _fits(self, n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int) -> None:
         needed = (-(-n_q // self.block_size), -(-n_k // self.block_size))
         if self.layout.shape[-2:] != needed:
             raise ValueError(
                 f"block_sparse: {n_q} queries and {n_k} keys in blocks of {self.block_size} need a layout of "
                 f"{needed}, got {self.layout.shape[-2:]}"
             )
+        _fits_lead(self.layout.shape[:-2], batch_shape, heads)
 
     def allows(self, at: Where) -> np.ndarray:
-        self._fits(at.n_q, at.n_k)
+        self._fits(at.n_q, at.n_k, at.batch_shape, at.heads)
         return _look_up(self.layout, at, at.query // self.block_size, at.key // self.block_size)
 
     def ranges(self, n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int) -> Ranges | None:
-        self._fits(n_q, n_k)
+        self._fits(n_q, n_k, batch_shape, heads)
         edges = np.zeros((*self.layout.shape[:-1], self.layout.shape[-1] + 2), np.int8)
         edges[..., 1:-1] = self.layout
         change = np.diff(edges, axis=-1)  # +1 where a run of blocks begins, −1 after its end
@@ -326,12 +333,16 @@ class _Function(Mask):
     function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
     def allows(self, at: Where) -> np.ndarray:
-        answer = np.asarray(self.function(at.batch, at.head, at.query, at.key))
+        answer = np.atleast_1d(self.function(at.batch, at.head, at.query, at.key))
         if answer.dtype != np.bool_:
             raise TypeError(f"the function given to masks.where must return booleans, got {answer.dtype.name}")
         whole = np.broadcast_shapes(*(x.shape for x in (at.batch, at.head, at.query, at.key)))
-        if np.broadcast_shapes(answer.shape, whole) != whole:
-            raise ValueError(f"the function given to masks.where returned shape {answer.shape}, expected {whole}")
+        try:
+            np.broadcast_to(answer, whole)
+        except ValueError:
+            raise ValueError(
+                f"the function given to masks.where returned shape {answer.shape}, which does not broadcast to {whole}"
+            ) from None
         return answer
 
 
@@ -454,22 +465,29 @@ def _over_batch(name: str, values: np.ndarray, tail: tuple[int, ...], batch_shap
         ) from None
 
 
+def _fits_lead(lead: tuple[int, ...], batch_shape: tuple[int, ...], heads: int) -> None:
+    """A mask's axes before n_q and n_k broadcast to (*batch, heads)."""
+    try:
+        fitting = np.broadcast_shapes(lead, (*batch_shape, heads)) == (*batch_shape, heads)
+    except ValueError:
+        fitting = False
+    if not fitting:
+        raise ValueError(
+            f"a mask with leading axes {lead} does not broadcast to the batch axes {batch_shape} and {heads} heads"
+        )
+
+
 def _look_up(table: np.ndarray, at: Where, row: np.ndarray, column: np.ndarray) -> np.ndarray:
     """table[batch, head, row, column], where any axis of the table may be missing or 1."""
     lead = table.shape[:-2]
-    try:
-        np.broadcast_to(np.empty(lead), (*at.batch_shape, at.heads))
-    except ValueError:
-        raise ValueError(
-            f"a mask with leading axes {lead} does not broadcast to batch axes {at.batch_shape} and {at.heads} heads"
-        ) from None
+    _fits_lead(lead, at.batch_shape, at.heads)
     index: list[np.ndarray | int] = []
     if lead:
         places = [*np.unravel_index(at.batch, at.batch_shape or (1,)), at.head]
         index = [i if size != 1 else 0 for i, size in zip(places[-len(lead) :], lead, strict=True)]
     index += [row if table.shape[-2] != 1 else 0, column if table.shape[-1] != 1 else 0]
-    return np.asarray(table[tuple(index)])
+    return np.atleast_1d(table[tuple(index)])
 
 
 def _whole(name: str, value: int) -> int:
-    return checks.count(name, value, least=-(2**62))
+    return max(-FAR, min(checks.count(name, value, least=None), FAR))
