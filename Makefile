@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format clean
+.PHONY: help test lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,9 +18,16 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@touch $@
 
 # torch first and pinned: asked for by a range, pip would take a build with gigabytes of CUDA.
-$(VENV)/dev: $(VENV)/core
+$(VENV)/torch: $(VENV)/core
 	$(PIP) install --quiet --constraint constraints.txt torch==2.13.0
+	@touch $@
+
+$(VENV)/dev: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/torch
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
 test: $(VENV)/dev ## run the whole test suite
@@ -35,6 +42,9 @@ format: $(VENV)/dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: $(VENV)/bench ## measure against torch and others; ARGS="--quick --only decode" for a part
+	$(BIN)/python -m benchmarks $(ARGS)
+
 clean: ## remove everything the other targets made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

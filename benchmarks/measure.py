@@ -1,0 +1,156 @@
+"""Time and memory of calls that do the same thing, all of them in one run.
+
+Machines drift: they warm up, and others use them. So every round calls each library once, each round begins with
+another one, and ratios are taken within a round before their spread is. Pools of threads that wait for work by
+spinning would take a core away from whoever comes next, so each turn begins when the process has come to rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers import Call
+from benchmarks.rows import SHARE, SPEED, Value, spread
+
+OURS, THEIRS, YARDSTICK = "clearhead", "torch", "sgemm"
+TURN = 0.010  # seconds that a turn lasts at least, by repeating short calls
+REST = 0.005  # seconds between two looks at whether the process is at rest
+LONGEST_REST = 0.25
+
+Tick = Callable[[float], None]  # told the share that is done, 0 … 1
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure a case: at least so many rounds, and more while there is time left."""
+
+    rounds: int = 7
+    seconds: float = 5.0
+    most_rounds: int = 101
+    inputs: int = 9  # drawn one after another, for accuracy
+
+    def done(self, rounds: int, seconds: float) -> float:
+        """Which share of the case that is."""
+        return min(1.0, rounds / self.rounds, seconds / self.seconds if self.seconds else 1.0)
+
+
+QUICK = Effort(rounds=3, seconds=1.0, inputs=3)
+
+
+def timings(calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share: None) -> dict[str, list[float]]:
+    """Seconds per call, one entry per round, for each of the calls. They have been called before, so are compiled."""
+    names = list(calls)
+    repeats = {name: max(1, math.ceil(TURN / _once(calls[name].run))) for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    began = time.perf_counter()
+    with _no_collection():
+        for done in range(effort.most_rounds):
+            spent = time.perf_counter() - began
+            if done >= effort.rounds and spent * (done + 1) / done > effort.seconds:
+                break
+            first = done % len(names)
+            for name in names[first:] + names[:first]:
+                seconds[name].append(turn(calls[name].run, repeats[name]))
+            tick(effort.done(done + 1, time.perf_counter() - began))
+    return seconds
+
+
+def turn(run: Callable[[], Any], repeats: int) -> float:
+    """Seconds per call over one turn."""
+    rest()
+    if repeats > 1:
+        run()  # a short call would pay for waking the threads that a long one hardly notices
+    began = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    return (time.perf_counter() - began) / repeats
+
+
+def rest() -> None:
+    """Return when no thread of this process is spinning any more."""
+    limit = time.perf_counter() + LONGEST_REST
+    while time.perf_counter() < limit:
+        used = time.process_time()
+        time.sleep(REST)
+        if time.process_time() - used < REST / 10:
+            return
+
+
+def ratio(numerator: list[float], denominator: list[float], factor: float = 1.0) -> Value:
+    """The ratio of the medians, with the quartiles of the ratios taken round by round."""
+    whole = factor * spread(numerator).number / spread(denominator).number
+    return spread([factor * a / b for a, b in zip(numerator, denominator, strict=True)], whole)
+
+
+def values(seconds: Mapping[str, list[float]], calls: Mapping[str, Call], operations: float) -> dict[str, Value]:
+    """How many times as fast as torch, and which share of the yardstick's rate."""
+    found = {}
+    if THEIRS in seconds:
+        found[SPEED] = ratio(seconds[THEIRS], seconds[OURS])
+    if YARDSTICK in seconds:
+        found[SHARE] = ratio(seconds[YARDSTICK], seconds[OURS], operations / calls[YARDSTICK].operations)
+    return found
+
+
+def extra_bytes(call: Call) -> int | None:
+    """The most memory in use at once during a call beyond that in use before it, output included.
+
+    Linux keeps the high-water mark of a process and lets it be set back; None where that cannot be done. What stays
+    from earlier calls is not in it, such as the half MiB of scratch that each thread of clearhead keeps.
+    """
+    run = call.run if call.lean is None else call.lean()
+    gc.collect()
+    _give_back()
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _high_water()
+        run()
+        return max(0, _high_water() - before)
+    except OSError:
+        return None
+
+
+def _high_water() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise OSError("/proc/self/status has no line VmHWM")
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, where it would be counted if it were taken again."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # C libraries other than glibc have no such function
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _once(run: Callable[[], Any]) -> float:
+    """About how long a call takes, the better of two."""
+    times = []
+    for _ in range(2):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+        if times[0] > 10 * TURN:
+            break
+    return max(min(times), 1e-7)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, which would be timed with whoever happens to be running."""
+    was = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
