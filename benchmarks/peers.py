@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import clearhead as ch
+from benchmarks.machine import cores
 from clearhead import masks
 from clearhead.biases import RelativeBias
 
@@ -155,8 +156,8 @@ def with_onnxruntime(problem: Problem, threads: int) -> Call | None:
 
 
 def with_jax(problem: Problem, threads: int) -> Call | None:
-    # It has no dropout, and keys and values of one width only.
-    if find_spec("jax") is None or problem.dropout or problem.q.shape[-1] != problem.v.shape[-1]:
+    # It has no dropout, takes keys and values of one width only, and cannot be told to leave cores alone.
+    if find_spec("jax") is None or problem.dropout or problem.q.shape[-1] != problem.v.shape[-1] or threads < cores():
         return None
     import jax
 

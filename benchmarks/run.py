@@ -54,13 +54,16 @@ def measure_all(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, speed_estimate_period=300) as progress:
+    # Drawn only between turns: a thread that draws ten times a second would be timed with the calls.
+    with Progress(*columns, console=console, transient=True, auto_refresh=False, speed_estimate_period=300) as progress:
         task = progress.add_task("", total=len(cases))
         for done, case in enumerate(cases):
-            progress.update(task, completed=done, description=f"{case.name:<26}")
-            row = case.measure(
-                effort, threads, size, lambda share, done=done: progress.update(task, completed=done + share)
-            )
+            progress.update(task, completed=done, description=f"{case.name:<26}", refresh=True)
+
+            def tick(share: float, done: int = done) -> None:
+                progress.update(task, completed=done + share, refresh=True)
+
+            row = case.measure(effort, threads, size, tick)
             rows.append(row)
             progress.console.print(report.line(row), highlight=False)
 

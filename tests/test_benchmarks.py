@@ -29,6 +29,7 @@ from clearhead import masks
 
 ROOT = Path(__file__).parents[1]
 SIZE = 1 / 61
+THREADS = machine.cores()  # with fewer, not everyone takes part
 TIMED = [case for case in cases.CASES if isinstance(case, cases.Case)]
 EXACT = [case for case in cases.CASES if isinstance(case, cases.AccuracyCase)]
 TOLERANCE = {"float32": 4e-6, "float16": 1e-3, "bfloat16": 1e-2}
@@ -57,7 +58,7 @@ def named(name: str) -> cases.Case | cases.AccuracyCase:
 
 @pytest.mark.parametrize("case", TIMED, ids=lambda case: case.name)
 def test_everyone_computes_the_same(case):
-    work = case.build(SIZE, 1)
+    work = case.build(SIZE, THREADS)
     truth = work.problem.truth()
     assert {measure.OURS, measure.THEIRS, "textbook"} <= work.calls.keys()
     for name, call in work.calls.items():
@@ -70,14 +71,14 @@ def test_everyone_computes_the_same(case):
 
 
 def test_who_takes_part_where():
-    without = {case.name for case in TIMED if "onnxruntime" not in case.build(SIZE, 1).calls}
+    without = {case.name for case in TIMED if "onnxruntime" not in case.build(SIZE, THREADS).calls}
     assert without == {"decode bfloat16", "dropout 0.1 n=2048"}
-    beside_sgemm = [case.name for case in TIMED if measure.YARDSTICK in case.build(SIZE, 1).calls]
+    beside_sgemm = [case.name for case in TIMED if measure.YARDSTICK in case.build(SIZE, THREADS).calls]
     assert beside_sgemm == [case.name for case in TIMED if case.group == "dense"]
 
 
 def test_dropout_is_compared_only_with_who_drops_the_same():
-    calls = named("dropout 0.1 n=2048").build(SIZE, 1).calls
+    calls = named("dropout 0.1 n=2048").build(SIZE, THREADS).calls
     assert {name for name, call in calls.items() if call.random} == {"torch"}
 
 
@@ -105,7 +106,7 @@ def test_operations_are_those_of_two_products():
 
 def test_a_mask_says_the_same_written_out():
     for name in ("causal window 256 n=8192", "padded batch 16 × 1024"):
-        problem = named(name).build(SIZE, 1).problem
+        problem = named(name).build(SIZE, THREADS).problem
         b, h, n, _ = problem.q.shape
         written = problem.mask.array(n, batch_shape=(b,), heads=h)
         np.testing.assert_array_equal(np.broadcast_to(problem.allowed, written.shape), written)
