@@ -227,7 +227,8 @@ def prepare(
     checks.same_length(k, v)
     batch_shape, heads, kv_heads = _leading(q, k, v)
     n_q, n_k, d = q.shape[-2], k.shape[-2], q.shape[-1]
-    scores_shape = (*batch_shape, heads, n_q, n_k)
+    has_heads = max(q.ndim, k.ndim, v.ndim) > 2
+    scores_shape = (*batch_shape, heads, n_q, n_k) if has_heads else (n_q, n_k)
 
     if not (mask is None or isinstance(mask, masks.Mask)):
         mask = checks.mask_array(_not_torch("mask", mask), scores_shape)
@@ -235,7 +236,7 @@ def prepare(
             mask = masks.array(mask)
         else:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
-    ranges, allowed, rule = _split(mask, n_q, n_k, batch_shape, heads)
+    ranges, allowed, rule = _split(mask, scores_shape, batch_shape, heads)
     if rule is not None:
         slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
 
@@ -252,7 +253,7 @@ def prepare(
         sinks = checks.sink_per_head(sinks, heads)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     call = Call(
-        q, k, v, batch_shape, heads, kv_heads, max(q.ndim, k.ndim, v.ndim) > 2,
+        q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
         ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
@@ -296,13 +297,14 @@ def _leading(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[tuple[int, ..
 
 
 def _split(
-    mask: masks.Mask | None, n_q: int, n_k: int, batch_shape: tuple[int, ...], heads: int
+    mask: masks.Mask | None, scores_shape: tuple[int, ...], batch_shape: tuple[int, ...], heads: int
 ) -> tuple[masks.Ranges | None, np.ndarray | None, masks.Mask | None]:
     """A mask as what all of its parts allow: ranges, one array, and a rule for what neither can say."""
     ranges: masks.Ranges | None = None
     allowed: np.ndarray | None = None
     rule: masks.Mask | None = None
     spoken: masks.Mask | None = None
+    n_q, n_k = scores_shape[-2:]
     for part in () if mask is None else masks.parts(mask):
         if part.ranges(n_q, n_k, batch_shape, heads) is not None:
             together = part if spoken is None else spoken & part
@@ -311,7 +313,7 @@ def _split(
                 continue
         array = part.whole_array()
         if array is not None and allowed is None:
-            allowed = checks.fits("mask", array, (*batch_shape, heads, n_q, n_k))
+            allowed = checks.fits("mask", array, scores_shape)
             allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
         else:
             rule = part if rule is None else rule & part
@@ -325,7 +327,11 @@ def _sum_of_biases(
     if bias is None:
         return mask
     slow.append("the float mask and the bias were added up into one array")
-    other = bias.array(*scores_shape[-2:]) if isinstance(bias, RelativeBias) else _array("bias", bias, slow, ndim=0)
+    if isinstance(bias, RelativeBias):
+        other = bias.array(*scores_shape[-2:])
+        other = other[0] if len(scores_shape) == 2 and len(other) == 1 else other
+    else:
+        other = _array("bias", bias, slow, ndim=0)
     other = checks.additive("bias", other, scores_shape)
     return np.where(np.isneginf(mask), -np.inf, mask.astype(np.float64) + other)
 
