@@ -52,8 +52,9 @@ def heading(report: Report) -> str:
     versions = machine["versions"]
     rest = "" if report.complete else " · stopped early"
     quick = " · quick: few rounds" if settings["quick"] else ""
+    threads = "1 thread" if settings["threads"] == 1 else f"{settings['threads']} threads"
     return (
-        f"clearhead {versions['clearhead']} beside torch {versions['torch']}, {settings['threads']} threads each\n"
+        f"clearhead {versions['clearhead']} beside torch {versions['torch']}, {threads} each\n"
         f"{machine['processor']}, {machine['cores']} cores, {machine['vectors']}{quick}{rest}"
     )
 
@@ -120,6 +121,7 @@ def lay_out(axes: Axes, rows: Sequence[Row], notes: dict[str, str]) -> list[floa
             axes.annotate(
                 text, (x, y + 0.1), xycoords=("axes fraction", "data"), xytext=(shift, 0), ha=side,
                 textcoords="offset points", va="center", fontsize=8, color=INK, style="italic",
+                bbox={"fc": "white" if number % 2 else PALE, "ec": "none", "pad": 1},
             )  # fmt: skip
         y += 0.75
         places += [y + i for i in range(len(found))]

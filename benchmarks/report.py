@@ -87,7 +87,7 @@ def speed_tables(rows: Sequence[Row], console: Console) -> list[Table]:
         ("faster", lambda row: times(row.values.get(SPEED))),
         ("goal", lambda row: bound(row, SPEED)),
         ("", lambda row: coloured(row.verdict)),
-        ("of sgemm", share),
+        *([("of sgemm", share)] if any(SHARE in row.values for row in rows) else []),
     ]
     rest: list[Column] = [
         *((name, lambda row, name=name: beside(row, name)) for name in others),
