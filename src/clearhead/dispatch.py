@@ -131,6 +131,7 @@ class Call:
     dropout: float
     seed: int
     lse: bool
+    bias_shape: tuple[int, ...] = ()  # as it was given
     first_query: int = 0
     many_axes: tuple[int, ...] | None = (
         None  # the batch axes, where there are so many that batch_shape is their product
@@ -240,7 +241,8 @@ def prepare(
     if rule is not None:
         slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
 
-    table = None
+    table: np.ndarray | None = None
+    bias_shape: tuple[int, ...] = ()
     if isinstance(bias, RelativeBias):
         table = bias.table(n_q, n_k)
         if table.shape[0] not in (1, heads):
@@ -248,7 +250,8 @@ def prepare(
         table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
     elif bias is not None:
         bias = _within(checks.additive("bias", _array("bias", bias, slow, ndim=0), scores_shape), q, k, v)
-        bias = np.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k))
+        bias_shape = bias.shape
+        bias = np.broadcast_to(bias, (*bias_shape[:-2], n_q, n_k))
     if sinks is not None:
         sinks = checks.sink_per_head(sinks, heads)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
@@ -256,7 +259,7 @@ def prepare(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, slow=slow,
+        ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, bias_shape, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
 

@@ -6,6 +6,7 @@
     tile       softmax, masks, bias, dropout on a tile      forward      panels of queries against blocks of keys
     memory     reading and writing the caller's arrays      join         joining what parts of the keys gave
     compiler   compiling, and the cache on disk             explanation  what a call would do, in words
+    backward   blocks of keys against panels of queries     gradients    from an output's gradient to its inputs'
 
 Nothing here checks its arguments; `clearhead.dispatch` is the only caller.
 """

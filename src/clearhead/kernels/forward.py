@@ -255,13 +255,20 @@ def begin(like, arrays, sizes, numbers, s, head, first, rows):
                 poke(like, s.top + i * size, cast(like, sink * LOG2E))
                 poke(like, s.total + i * size, cast(like, 1.0))
     if sizes[DROPPING] != 0:
-        for i in range(width):
-            number = head % sizes[HEADS] * sizes[FOLDED] + (first + i) // sizes[N_Q]
-            query = sizes[FIRST_QUERY] + (first + i) % sizes[N_Q]
-            place = (np.uint64(number) << np.uint64(32)) | np.uint64(query)
-            key = mix64(place ^ mix64(np.uint64(sizes[SEED])))
-            poke_integer(like, s.salt + i * size, np.intp(key & np.uint64(0xFFFFFFFF)))
-            poke_integer(like, s.pepper + i * size, np.intp(key >> np.uint64(32)))
+        load_salt(like, sizes, s, head, first)
+
+
+@helper
+def load_salt(like, sizes, s, head, first):
+    """Each query's key for dropout, made from the seed and the query's place."""
+    size = size_of(like)
+    for i in range(sizes[VECTORS] * lanes_of(like)):
+        number = head % sizes[HEADS] * sizes[FOLDED] + (first + i) // sizes[N_Q]
+        query = sizes[FIRST_QUERY] + (first + i) % sizes[N_Q]
+        place = (np.uint64(number) << np.uint64(32)) | np.uint64(query)
+        key = mix64(place ^ mix64(np.uint64(sizes[SEED])))
+        poke_integer(like, s.salt + i * size, np.intp(key & np.uint64(0xFFFFFFFF)))
+        poke_integer(like, s.pepper + i * size, np.intp(key >> np.uint64(32)))
 
 
 @helper

@@ -173,3 +173,32 @@ def mix(like, vectors, value, value_row, value_step, tile, mixed, columns, rows,
         _narrow_add(like, value, value_step, value_row, tile, mixed, columns, rows, alpha)
     else:
         _middle_add(like, value, value_step, value_row, tile, mixed, columns, rows, alpha)
+
+
+@helper
+def panel_vectors(like, columns):
+    """How many vectors wide the next panel of `columns` columns is."""
+    lanes = lanes_of(like)
+    if columns <= lanes:
+        return 1
+    return MIDDLE if columns <= MIDDLE * lanes else WIDEST
+
+
+@helper
+def add_columns(like, a, a_row, a_step, b, c, rows, depth, columns, b_rows, c_rows, ones):
+    """C += A · B for matrices whose columns lie in panels: a panel's rows, then the next panel's.
+
+    B has b_rows rows of which `depth` are used, C has c_rows of which `rows` are. ones: a row of ones.
+    """
+    size, lanes = size_of(like), lanes_of(like)
+    x = 0
+    while x < columns:
+        vectors = panel_vectors(like, columns - x)
+        from_, to = b + x * b_rows * size, c + x * c_rows * size
+        if vectors == WIDEST:
+            _wide_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+        elif vectors == 1:
+            _narrow_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+        else:
+            _middle_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+        x += vectors * lanes

@@ -66,6 +66,7 @@ class Plan(NamedTuple):
     split: int  # keys per task
     splits: int
     tasks: int
+    together: int  # heads that one task does in turn
     scratch: forward.Scratch
     layout: np.ndarray  # the same, for the kernel
 
@@ -96,7 +97,7 @@ def _plan(
     splits = max(1, math.ceil(n_k / split))
     places = forward.scratch_layout(itemsize, width, d, d_v, ranges)
     return Plan(
-        group, folded, vectors, width, panels, lead, split, splits, panels * lead * splits, places,
+        group, folded, vectors, width, panels, lead, split, splits, panels * lead * splits, 1, places,
         np.array(places, np.int64),
     )  # fmt: skip
 
@@ -133,18 +134,18 @@ class Tables:
         if call.sinks is not None:
             sinks = call.sinks.astype(kind)
             rows[at.SINK] = self.entry(sinks, sinks.shape, 0, 0)
-        self.arrays = _table(itertools.chain.from_iterable(rows)).reshape(at.ARRAYS, at.FIELDS)
+        self.arrays = table_of(itertools.chain.from_iterable(rows)).reshape(at.ARRAYS, at.FIELDS)
 
-        self.sizes = _table([
+        self.sizes = table_of([
             plan.tasks, plan.panels, plan.vectors, plan.heads, plan.folded, plan.split,
             call.n_q, call.n_k, call.q.shape[-1], call.d_v,
             0 if call.ranges is None else call.ranges.low.shape[-2],
             at.FULL_BIAS if call.bias is not None else at.RELATIVE_BIAS if call.table is not None else at.NO_BIAS,
-            round(call.dropout * 2**32), _signed(call.seed), call.first_query,
+            round(call.dropout * 2**32), _signed(call.seed), call.first_query, plan.together,
             *(1,) * (at.LEADING_AXES - len(self.shape)), *self.shape,
         ])  # fmt: skip
         scale = call.scale / call.softcap if call.softcap else call.scale * forward.LOG2E
-        self.numbers = np.array([scale, call.softcap, 1 - call.dropout])
+        self.numbers = np.array([scale, call.softcap, 1 - call.dropout, call.scale])
 
     def matrix(self, x: np.ndarray, *, of_keys: bool = False) -> tuple[int, ...]:
         """An array of rows and columns, whose axis before them is heads: the queries' heads, or the keys'."""
@@ -243,7 +244,7 @@ def operations(call: Call) -> float:
     return 2 * pairs * (call.q.shape[-1] + call.d_v)
 
 
-def _table(values: Iterable[int]) -> np.ndarray:
+def table_of(values: Iterable[int]) -> np.ndarray:
     """Integers as an array; by way of array.array, which takes a fifth of the time np.array does."""
     return np.frombuffer(array.array("q", values), np.int64)
 

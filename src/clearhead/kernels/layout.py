@@ -9,6 +9,9 @@ from __future__ import annotations
 # Rows of the table of arrays.
 QUERY, KEY, VALUE, OUTPUT, LSE, ALLOWED, BIAS, LOW, HIGH, SINK = range(10)
 ARRAYS = 10
+# And those of the backward pass besides: what comes in, what goes out.
+GRADIENT, DELTA, D_QUERY, D_KEY, D_VALUE, D_BIAS = range(10, 16)
+BACKWARD_ARRAYS = 16
 
 # Its columns: where the array starts, the bytes from one row and from one column to the next, how its numbers are
 # stored, and the bytes from one step to the next along each leading axis (0 where it is broadcast).
@@ -18,12 +21,12 @@ LEADING_AXES = 8
 FIELDS = LEADING + LEADING_AXES
 
 # The table of sizes. HEADS counts (batch entry, key head, and query head unless folded); FOLDED is how many query
-# heads lie behind one another in a panel. SPLIT is how many keys a task looks at. The leading axes' lengths follow at
-# SHAPE: first the splits, then the batch, the key heads, and the query heads that share one.
-TASKS, PANELS, VECTORS, HEADS, FOLDED, SPLIT, N_Q, N_K, D, D_V, RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY = range(
-    15
-)
-SHAPE = 15
+# heads lie behind one another in a panel. SPLIT is how many keys a task looks at. TOGETHER is how many heads one task
+# of the backward pass does in turn, because they share a gradient. The leading axes' lengths follow at SHAPE: first
+# the splits, then the batch, the key heads, and the query heads that share one.
+TASKS, PANELS, VECTORS, HEADS, FOLDED, SPLIT, N_Q, N_K, D, D_V = range(10)
+RANGES, BIAS_FORM, DROPPING, SEED, FIRST_QUERY, TOGETHER = range(10, 16)
+SHAPE = 16
 SIZES = SHAPE + LEADING_AXES
 GROUP = LEADING + LEADING_AXES - 1  # the column with the bytes from one query head to the next that shares its keys
 
@@ -31,8 +34,8 @@ GROUP = LEADING + LEADING_AXES - 1  # the column with the bytes from one query h
 NO_BIAS, FULL_BIAS, RELATIVE_BIAS = range(3)
 
 # The table of numbers. SCALE is what the queries are multiplied by: the scale, and what makes their scores exponents
-# of two or, with a softcap, arguments of tanh.
-SCALE, SOFTCAP, KEEP = range(3)
+# of two or, with a softcap, arguments of tanh. TRUE_SCALE is the scale alone.
+SCALE, SOFTCAP, KEEP, TRUE_SCALE = range(4)
 
 # The shared progress of a call: the next task to be taken, and whether to stop taking them.
 NEXT, STOP = range(2)

@@ -264,6 +264,18 @@ def clear(typing: Any, like: Any, address: Any, count: Any) -> Any:
 
 
 @intrinsic
+def copy(typing: Any, like: Any, source: Any, target: Any, count: Any) -> Any:
+    """Copy `count` numbers within scratch."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        cgutils.raw_memcpy(builder, v.pointer(args[2]), v.pointer(args[1]), args[3], v.size, align=1)
+        return context.get_dummy_value()
+
+    return types.void(like, types.intp, types.intp, types.intp), codegen
+
+
+@intrinsic
 def poke_flag(typing: Any, address: Any, value: Any) -> Any:
     """Set a byte to 1 or 0."""
 

@@ -324,6 +324,135 @@ def drop(
 
 
 @intrinsic
+def slope_of_cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, target: Any) -> Any:
+    """target ← 1 − tanh²(tile): how much of a capped score's gradient reaches the score."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, target = args
+        stride = builder.mul(width, v.index(v.size))
+
+        def column(offset: ir.Value) -> None:
+            def slope(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                y = v.tanh(v.load(p))
+                place = v.pointer(target, builder.add(offset, builder.mul(row, stride)))
+                v.store(v.fma(builder.fneg(y), y, v.const(1.0)), place)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), slope)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def weigh(
+    typing: Any, like: Any, tile: Any, rows: Any, width: Any, other: Any, lse: Any, delta: Any, factor: Any
+) -> Any:
+    """tile ← P = 2^(tile − lse), other ← dS = P · (other · factor − delta); both 0 where the score is −inf.
+
+    other holds dP. lse (in powers of two) and delta: `width` numbers.
+    """
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, like)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, other, lse, delta, factor = args
+        stride = builder.mul(width, v.index(v.size))
+        scale = v.splat(factor)
+
+        def column(offset: ir.Value) -> None:
+            reference, less = v.load(v.pointer(lse, offset)), builder.fneg(v.load(v.pointer(delta, offset)))
+
+            def weight(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+                place = v.pointer(other, builder.add(offset, builder.mul(row, stride)))
+                score = v.load(p)
+                value = v.exp2(builder.fsub(score, reference))
+                slope = builder.fmul(value, v.fma(v.load(place), scale, less))
+                masked = builder.fcmp_ordered("==", score, v.const(MINUS_INF))
+                v.store(value, p)
+                v.store(builder.select(masked, v.const(0.0), slope), place)
+                return nothing
+
+            _rows(v, tile, offset, rows, width, v.const(0.0), weight)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def multiply_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, by: Any) -> Any:
+    """tile ← tile · by, number by number."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            offset = builder.mul(i, v.index(v.size))
+            place = v.pointer(args[1], offset)
+            v.store(builder.fmul(v.load(place), v.load(v.pointer(args[4], offset))), place)
+            return []
+
+        v.loop(builder.mul(args[2], args[3]), v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_row(typing: Any, like: Any, source: Any, target: Any, count: Any) -> Any:
+    """Add `count` numbers, a multiple of the lanes, to as many others."""
+    signature = types.void(like, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            offset = builder.mul(i, v.index(v.size))
+            place = v.pointer(args[2], offset)
+            v.store(builder.fadd(v.load(place), v.load(v.pointer(args[1], offset))), place)
+            return []
+
+        v.loop(args[3], v.lanes, [], turn)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add_distances(typing: Any, like: Any, tile: Any, rows: Any, width: Any, table: Any) -> Any:
+    """table[query − key] += tile[key, query]; `table` is the address of query 0 − key 0."""
+    signature = types.void(like, types.intp, types.intp, types.intp, types.intp)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, table = args
+
+        def column(offset: ir.Value) -> None:
+            here = v.pointer(table, offset)
+            stride = builder.mul(width, v.index(v.size))
+            base = v.pointer(tile, offset)
+
+            def add(row: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+                place = builder.gep(here, [builder.mul(row, v.index(-v.size))])
+                v.store(builder.fadd(v.load(place), v.load(builder.gep(base, [builder.mul(row, stride)]))), place)
+                return []
+
+            v.loop(rows, 1, [], add)
+
+        _columns(v, width, column)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
 def fetch_add(typing: Any, address: Any, amount: Any) -> Any:
     """Add to a shared 64-bit counter and return what it held, atomically."""
     signature = types.intp(types.intp, types.intp)

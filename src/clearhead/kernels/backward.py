@@ -1,0 +1,332 @@
+"""The backward pass: gradients of queries, keys, values and bias, from the output's gradient and each query's lse.
+
+A task takes one key head, all query heads that share it, and some of the keys. It turns the queries and the output's
+gradient into panels once, then walks over its keys in blocks; for each block it walks over the panels, recomputes the
+weights from the lse, and adds up five products:
+
+    S = K·Qᵀ     dP = V·dOᵀ     dV += P·dO     dK += dS·Q     dQᵀ += Kᵀ·dS        dS = P ∘ (dP − Δ)
+
+where Δ = Σ dO ∘ O of each query. No two tasks share a key, so dK and dV are written once; the queries' gradient is
+summed over the parts of the keys in order. So nothing depends on which thread did what, and one head alone still
+fills every thread.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.forward import (
+    BLOCK,
+    EMPTY,
+    LOG2E,
+    MIXED,
+    block_rows,
+    copy_finite,
+    head_address,
+    load_ranges,
+    load_salt,
+    placed,
+    row_address,
+    rows_finite,
+    shape_scores,
+    tile_state,
+)
+from clearhead.kernels.gemm import WIDEST, add_columns, mix, panel_vectors, scores
+from clearhead.kernels.layout import (
+    ADDRESS,
+    BIAS_FORM,
+    COLUMN,
+    D_BIAS,
+    D_KEY,
+    D_QUERY,
+    D_V,
+    D_VALUE,
+    DELTA,
+    DROPPING,
+    FOLDED,
+    FULL_BIAS,
+    GRADIENT,
+    HEADS,
+    KEEP,
+    KEY,
+    LSE,
+    N_K,
+    N_Q,
+    NEXT,
+    PANELS,
+    QUERY,
+    ROW,
+    SCALE,
+    SOFTCAP,
+    SPLIT,
+    STOP,
+    STORED,
+    TASKS,
+    TOGETHER,
+    TRUE_SCALE,
+    VALUE,
+    VECTORS,
+    D,
+)
+from clearhead.kernels.memory import (
+    cast,
+    clear,
+    copy,
+    lanes_of,
+    peek,
+    poke,
+    read_row,
+    round_up,
+    size_of,
+    turn_rows,
+    write_row,
+)
+from clearhead.kernels.target import TARGET
+from clearhead.kernels.tile import add_distances, add_row, drop, fetch_add, multiply_tile, slope_of_cap, stretch, weigh
+
+
+class Sums(NamedTuple):
+    """Addresses of what the backward pass needs besides the forward's scratch."""
+
+    keys: int  # (BLOCK, d) in panels of columns: the block's dK
+    values: int  # (BLOCK, d_v) in panels of columns: its dV
+    slopes: int  # (BLOCK, width): dP, then dS
+    caps: int  # (BLOCK, width): how much of dS a softcap lets through
+    ones: int  # as many as a panel is wide
+    clean: int  # (BLOCK, d): keys without those that are not finite
+    panels: int  # for each panel of queries, what is in Panel
+    end: int
+
+
+class Panel(NamedTuple):
+    """Addresses of one panel of queries."""
+
+    queries: int  # (d, width): turned and scaled, for the scores
+    gradient: int  # (d_v, width): the output's gradient, turned
+    query_rows: int  # (width, d) in panels of columns
+    gradient_rows: int  # (width, d_v) in panels of columns
+    total: int  # (d, width): the queries' gradient, turned
+    lse: int  # (width,): in powers of two
+    delta: int  # (width,)
+    end: int
+
+
+def _ends(numbers: list[int], itemsize: int) -> list[int]:
+    return list(itertools.accumulate(-(-n * itemsize // 64) * 64 for n in numbers))
+
+
+def panel_layout(itemsize: int, width: int, d: int, d_v: int) -> Panel:
+    """Where each part of a panel begins."""
+    lanes = TARGET.lanes(itemsize)
+    wide = TARGET.vectors * lanes  # a panel of columns is at most padded to this
+    d, d_v = -(-d // wide) * wide, -(-d_v // wide) * wide
+    return Panel(0, *_ends([d * width, d_v * width, d * width, d_v * width, d * width, width, width], itemsize))
+
+
+def sums_layout(itemsize: int, width: int, d: int, d_v: int, panels: int) -> Sums:
+    """Where each part begins, and where the last one ends."""
+    wide = TARGET.vectors * TARGET.lanes(itemsize)
+    d_wide, d_v_wide = -(-d // wide) * wide, -(-d_v // wide) * wide
+    numbers = [BLOCK * d_wide, BLOCK * d_v_wide, BLOCK * width, BLOCK * width, wide, BLOCK * d_wide]
+    ends = _ends(numbers, itemsize)
+    return Sums._make([0, *ends, ends[-1] + panels * panel_layout(itemsize, width, d, d_v).end])
+
+
+@kernel
+def run(like, arrays, sizes, numbers, layout, sums, panels, memory, progress, most):
+    """Take up to `most` tasks from the queue and do them in the scratch at `memory`; returns how many were done."""
+    s = placed(layout, memory)
+    t = sums_at(sums, memory + layout[-1])
+    next_task = np.intp(progress.ctypes.data) + 8 * NEXT
+    done = 0
+    while done < most and progress[STOP] == 0:
+        task = fetch_add(next_task, 1)
+        if task >= sizes[TASKS]:
+            break
+        for head in range(task * sizes[TOGETHER], (task + 1) * sizes[TOGETHER]):
+            differentiate(like, arrays, sizes, numbers, s, t, panels, head)
+        done += 1
+    return done
+
+
+@inlined
+def sums_at(p, base):
+    return Sums(
+        base + p[0], base + p[1], base + p[2], base + p[3], base + p[4], base + p[5], base + p[6], base + p[7]
+    )  # fmt: skip
+
+
+@helper
+def panel_at(p, base):
+    return Panel(
+        base + p[0], base + p[1], base + p[2], base + p[3], base + p[4], base + p[5], base + p[6], base + p[7]
+    )  # fmt: skip
+
+
+@inlined
+def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
+    """One task: all queries of a key head against some of its keys."""
+    width, wide = sizes[VECTORS] * lanes_of(like), WIDEST * lanes_of(like)
+    every = sizes[N_Q] * sizes[FOLDED]
+    for i in range(wide):
+        poke(like, t.ones + i * size_of(like), cast(like, 1.0))
+    for panel in range(sizes[PANELS]):
+        p = panel_at(layout, t.panels + panel * layout[-1])
+        load_panel(like, arrays, sizes, numbers, s, p, head, panel * width, min(width, every - panel * width))
+    part = head // sizes[HEADS]
+    stop = min(sizes[N_K], (part + 1) * sizes[SPLIT])
+    for key in range(part * sizes[SPLIT], stop, BLOCK):
+        keys = min(BLOCK, stop - key)
+        clear(like, t.keys, BLOCK * round_up(sizes[D], wide))
+        clear(like, t.values, BLOCK * round_up(sizes[D_V], wide))
+        for panel in range(sizes[PANELS]):
+            first = panel * width
+            rows = min(width, every - first)
+            load_ranges(like, arrays, sizes, s, head, first, rows)
+            state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
+            if state != EMPTY:
+                p = panel_at(layout, t.panels + panel * layout[-1])
+                tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, state)
+        write_block(like, arrays[D_KEY], sizes, t.keys, head, key, keys, sizes[D], numbers[TRUE_SCALE], s)
+        write_block(like, arrays[D_VALUE], sizes, t.values, head, key, keys, sizes[D_V], 1.0 / numbers[KEEP], s)
+    for panel in range(sizes[PANELS]):
+        p = panel_at(layout, t.panels + panel * layout[-1])
+        write_queries(like, arrays, sizes, numbers, s, p, head, panel * width, min(width, every - panel * width))
+
+
+@helper
+def load_panel(like, arrays, sizes, numbers, s, p, head, first, rows):
+    """A panel's queries and output gradients, turned and as rows. A query that saw no key takes no part."""
+    size, lanes = size_of(like), lanes_of(like)
+    width = sizes[VECTORS] * lanes
+    clear(like, p.lse, width)
+    clear(like, p.delta, width)
+    clear(like, p.total, width * sizes[D])
+    lse = head_address(arrays[LSE], sizes, head)
+    delta = head_address(arrays[DELTA], sizes, head)
+    for i in range(width):
+        value = cast(like, -np.inf)
+        if i < rows:
+            value = peek(like, row_address(arrays[LSE], sizes, lse, first + i))
+            poke(like, p.delta + i * size, peek(like, row_address(arrays[DELTA], sizes, delta, first + i)))
+        value = value * cast(like, LOG2E) if value != -np.inf else cast(like, np.inf)
+        poke(like, p.lse + i * size, value)
+    load_rows(like, arrays[QUERY], sizes, s, p, head, first, rows, sizes[D], p.query_rows, p.queries)
+    factor = cast(like, numbers[SCALE])
+    stretch(like, p.queries, sizes[D] * width, factor, cast(like, numbers[SCALE] - factor))
+    load_rows(like, arrays[GRADIENT], sizes, s, p, head, first, rows, sizes[D_V], p.gradient_rows, p.gradient)
+
+
+@helper
+def load_rows(like, array, sizes, s, p, head, first, rows, columns, target, turned):
+    """Rows of a caller's array as rows in panels of columns, and turned."""
+    size, lanes = size_of(like), lanes_of(like)
+    width = sizes[VECTORS] * lanes
+    padded = round_up(columns, lanes)
+    clear(like, s.rows, width * padded)
+    clear(like, target, width * round_up(columns, WIDEST * lanes))
+    base = head_address(array, sizes, head)
+    for r in range(rows):
+        if peek(like, p.lse + r * size) != np.inf:
+            source = row_address(array, sizes, base, first + r)
+            row = s.rows + r * padded * size
+            read_row(like, array[STORED], source, array[COLUMN], row, columns)
+            x = 0
+            while x < columns:
+                wide = panel_vectors(like, columns - x) * lanes
+                place = target + (x * width + r * wide) * size
+                copy(like, row + x * size, place, min(wide, padded - x))
+                x += wide
+    turn_rows(like, s.rows, padded * size, turned, width * size, width, padded)
+
+
+@inlined
+def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, state):
+    """One block of keys against one panel of queries: what they add to the sums."""
+    size = size_of(like)
+    width = sizes[VECTORS] * lanes_of(like)
+    source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
+    scores(like, sizes[VECTORS], source, step, size, p.queries, s.tile, keys, sizes[D])
+    if numbers[SOFTCAP] > 0:
+        slope_of_cap(like, s.tile, keys, width, t.caps)
+    shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    value, value_step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
+    scores(like, sizes[VECTORS], value, value_step, size, p.gradient, t.slopes, keys, sizes[D_V])
+    if sizes[DROPPING] != 0:
+        load_salt(like, sizes, s, head, first)
+        drop(like, t.slopes, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
+    weigh(like, s.tile, keys, width, t.slopes, p.lse, p.delta, cast(like, 1.0 / numbers[KEEP]))
+    if sizes[DROPPING] != 0:
+        drop(like, s.tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
+    if arrays[D_BIAS, ADDRESS] != 0:
+        add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys)
+    if numbers[SOFTCAP] > 0:
+        multiply_tile(like, t.slopes, keys, width, t.caps)
+    row = width * size
+    add_columns(like, s.tile, row, size, p.gradient_rows, t.values, keys, width, sizes[D_V], width, BLOCK, t.ones)
+    add_columns(like, t.slopes, row, size, p.query_rows, t.keys, keys, width, sizes[D], width, BLOCK, t.ones)
+    if state == MIXED and not rows_finite(like, source, step, keys, sizes[D]):
+        copy_finite(like, source, step, t.clean, keys, sizes[D])
+        source, step = t.clean, sizes[D] * size
+    mix(like, sizes[VECTORS], source, step, size, t.slopes, p.total, sizes[D], keys, t.ones)
+
+
+@helper
+def write_block(like, array, sizes, source, head, first, rows, columns, factor, s):
+    """A block of dK or dV into the caller's array."""
+    size, lanes = size_of(like), lanes_of(like)
+    base = head_address(array, sizes, head) + first * array[ROW]
+    for r in range(rows):
+        x = 0
+        while x < columns:
+            wide = panel_vectors(like, columns - x) * lanes
+            here = source + (x * BLOCK + r * wide) * size
+            high = cast(like, factor)
+            stretch(like, here, wide, high, cast(like, factor - high))
+            copy(like, here, s.rows + x * size, wide)
+            x += wide
+        write_row(like, array[STORED], s.rows, base + r * array[ROW], array[COLUMN], columns, s.spare)
+
+
+@helper
+def write_queries(like, arrays, sizes, numbers, s, p, head, first, rows):
+    """A panel's dQ into the caller's array."""
+    size, lanes = size_of(like), lanes_of(like)
+    width, d = sizes[VECTORS] * lanes, sizes[D]
+    padded = round_up(d, lanes)
+    high = cast(like, numbers[TRUE_SCALE])
+    stretch(like, p.total, d * width, high, cast(like, numbers[TRUE_SCALE] - high))
+    turn_rows(like, p.total, width * size, s.rows, padded * size, padded, width)
+    base = head_address(arrays[D_QUERY], sizes, head)
+    for i in range(rows):
+        target = row_address(arrays[D_QUERY], sizes, base, first + i)
+        source = s.rows + i * padded * size
+        write_row(like, arrays[D_QUERY, STORED], source, target, arrays[D_QUERY, COLUMN], d, s.spare)
+
+
+@helper
+def add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys):
+    """Add a tile of dS to the bias's gradient, which may be one number for several queries, keys or heads."""
+    size, lanes = size_of(like), lanes_of(like)
+    width = sizes[VECTORS] * lanes
+    base = head_address(arrays[D_BIAS], sizes, head)
+    column = arrays[D_BIAS, COLUMN]
+    if sizes[BIAS_FORM] != FULL_BIAS and sizes[FOLDED] == 1:
+        add_distances(like, t.slopes, keys, width, base + (first - key) * size)
+        return
+    padded = round_up(keys, lanes)
+    turn_rows(like, t.slopes, width * size, s.bias_rows, padded * size, padded, width)
+    for i in range(rows):
+        source = s.bias_rows + i * padded * size
+        target = row_address(arrays[D_BIAS], sizes, base, first + i) + key * column
+        done = 0
+        if column == size:
+            done = keys - keys % lanes
+            add_row(like, source, target, done)
+        for j in range(done, keys):
+            at = target + j * column
+            poke(like, at, peek(like, at) + peek(like, source + j * size))

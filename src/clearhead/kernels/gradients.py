@@ -1,0 +1,201 @@
+"""From a checked call and the gradient of its output to the gradients of what went in."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clearhead.kernels import backward, forward, layout as at
+from clearhead.kernels.gemm import WIDEST
+from clearhead.kernels.launch import Plan, Tables, operations, table_of
+from clearhead.kernels.schedule import scratch, spread
+from clearhead.kernels.target import TARGET
+
+if TYPE_CHECKING:
+    from clearhead.dispatch import Call
+
+FEW_TASKS = 8  # with fewer heads than this, the keys are split
+LEAST_SPLIT = 2 * forward.BLOCK
+SHARED_TASKS = 16  # parts of the keys when all heads add to one bias and so cannot go side by side
+
+
+class Gradients(NamedTuple):
+    """Of queries, keys and values, and of the bias, relative bias and sinks, if there were any and they are wanted."""
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    bias: np.ndarray | None
+    table: np.ndarray | None
+    sinks: np.ndarray | None
+
+
+def gradients(
+    call: Call, output: np.ndarray, lse: np.ndarray, gradient: np.ndarray, *, of_bias: bool = False
+) -> Gradients:
+    """Differentiate a call: `gradient` is that of the output, `output` and `lse` are what the call gave.
+
+    Each gradient has the shape of what it belongs to and the type that was computed in; where an input was broadcast,
+    it is summed over what it was broadcast to.
+    """
+    kind = call.kind
+    delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
+    d_q = np.zeros((*call.lead, call.n_q, call.q.shape[-1]), kind)
+    lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
+    d_k = np.zeros((*lead, call.n_k, call.k.shape[-1]), kind)
+    d_v = np.zeros((*lead, call.n_k, call.d_v), kind)
+    d_bias = np.zeros(_at_least_2d(call.bias_shape), kind)
+    d_table = np.zeros(call.table.shape if call.table is not None else 0, kind)
+    for strip, rows in call.strips():
+        part = _Pass(strip, lse[..., rows], gradient[..., rows, :], delta[..., rows], of_bias)
+        part.run()
+        d_q[..., rows, :] = part.d_q.sum(axis=0) if part.plan.splits > 1 else part.d_q[0]
+        d_k += part.d_k
+        d_v += part.d_v
+        if of_bias and call.bias is not None:
+            d_bias[..., rows if d_bias.shape[-2] == call.n_q else slice(None), :] += part.bias_gradient()
+        if of_bias and call.table is not None:
+            start = strip.first_query
+            d_table[:, start : start + strip.n_q + call.n_k - 1] += part.bias_gradient()
+    return Gradients(
+        _summed(d_q, call.q.shape),
+        _summed(d_k, call.k.shape),
+        _summed(d_v, call.v.shape),
+        d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None else None,
+        d_table if of_bias and call.table is not None else None,
+        _of_sinks(call, lse, delta),
+    )
+
+
+class _Pass:
+    """The backward kernel on one strip of a call, and the arrays it fills."""
+
+    def __init__(self, call: Call, lse: np.ndarray, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
+        self.call, kind = call, call.kind
+        shared = of_bias and call.bias is not None and self._is_shared()
+        self.plan = plan = _plan(call, shared)
+        lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
+        self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
+        self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
+        self.d_v = np.empty((*lead, call.n_k, call.d_v), kind)
+        self.d_bias = self._room_for_bias(shared) if of_bias else None
+        tables = Tables(call, plan, gradient, lse)
+        rows = [tuple(row) for row in tables.arrays.tolist()] + [(0,) * at.FIELDS] * (at.BACKWARD_ARRAYS - at.ARRAYS)
+        rows[at.GRADIENT] = tables.matrix(gradient)
+        rows[at.DELTA] = tables.entry(delta, delta.shape[:-1], delta.strides[-1], 0)
+        rows[at.D_QUERY] = tables.matrix(self.d_q)
+        rows[at.D_KEY] = tables.matrix(self.d_k, of_keys=True)
+        rows[at.D_VALUE] = tables.matrix(self.d_v, of_keys=True)
+        if self.d_bias is not None:
+            rows[at.D_BIAS] = self._entry_for_bias(tables)
+        self.tables = tables
+        self.arrays = table_of(field for row in rows for field in row).reshape(at.BACKWARD_ARRAYS, at.FIELDS)
+        sizes = (kind.itemsize, plan.width, call.q.shape[-1], call.d_v)
+        self.panels = np.array(backward.panel_layout(*sizes), np.int64)
+        self.sums = np.array(backward.sums_layout(*sizes, plan.panels), np.int64)
+
+    def run(self) -> None:
+        t, plan = self.tables, self.plan
+        room = plan.scratch.end + int(self.sums[-1])
+
+        def work(progress: np.ndarray, most: int) -> int:
+            return backward.run(
+                t.like,
+                self.arrays,
+                t.sizes,
+                t.numbers,
+                plan.layout,
+                self.sums,
+                self.panels,
+                scratch(room),
+                progress,
+                most,
+            )
+
+        spread(work, plan.tasks, 2.5 * operations(self.call))
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        """The shape of the bias's gradient: that of the bias as it was given, for this strip's queries."""
+        *lead, n_q, n_k = _at_least_2d(self.call.bias_shape)
+        return (*lead, min(n_q, self.call.n_q), n_k)
+
+    def _is_shared(self) -> bool:
+        """Whether several heads add to the same large gradient, so that they must take turns."""
+        *lead, n_q, n_k = self._bias_shape()
+        return math.prod(lead) < math.prod(self.call.lead) and n_q > 1 and n_k > 1
+
+    def _room_for_bias(self, shared: bool) -> np.ndarray | None:
+        """Where dS is added up: no two tasks may add to the same number."""
+        call, kind = self.call, self.call.kind
+        lead = call.lead or (1,)
+        if call.table is not None:
+            return np.zeros((self.plan.splits, *lead, call.table.shape[1] + WIDEST * TARGET.vector_bytes), kind)
+        if call.bias is None:
+            return None
+        *own, n_q, n_k = self._bias_shape()
+        if shared:
+            return np.zeros((*own, n_q, n_k), kind)
+        return np.zeros((self.plan.splits if n_k == 1 else 1, *lead, n_q, n_k), kind)
+
+    def _entry_for_bias(self, tables: Tables) -> tuple[int, ...]:
+        x = self.d_bias
+        assert x is not None
+        if self.call.table is not None:
+            return tables.entry(x[..., self.call.n_k - 1 :], x.shape[:-1], x.itemsize, -x.itemsize)
+        steps = [stride if size > 1 else 0 for size, stride in zip(x.shape[-2:], x.strides[-2:], strict=True)]
+        return tables.entry(x, x.shape[:-2], steps[0], steps[1])
+
+    def bias_gradient(self) -> np.ndarray:
+        """The gradient summed down to the shape of the bias, or of its table of distances."""
+        x = self.d_bias
+        assert x is not None
+        if self.call.table is not None:
+            x = x[..., : self.call.table.shape[1]]
+            x = x.reshape(-1, self.call.heads, x.shape[-1]).sum(axis=0)
+            return x if self.call.table.shape[0] > 1 else x.sum(axis=0, keepdims=True)
+        shape = self._bias_shape()
+        return x if x.shape == shape else _summed(x.sum(axis=0).reshape(*self.call.lead, *x.shape[-2:]), shape)
+
+
+def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (1,) * (2 - len(shape)) + shape
+
+
+def _plan(call: Call, shared: bool) -> Plan:
+    """Decided by the shape alone, so the number of threads changes no bit."""
+    kind = call.kind.itemsize
+    width = WIDEST * TARGET.lanes(kind)
+    group = call.heads // max(call.kv_heads, 1)
+    heads = math.prod(call.batch_shape) * call.kv_heads
+    together = heads if shared else 1
+    wanted = SHARED_TASKS if shared else math.ceil(FEW_TASKS / max(heads, 1))
+    split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(call.n_k / wanted / forward.BLOCK))
+    splits = max(1, math.ceil(call.n_k / split))
+    ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
+    places = forward.scratch_layout(kind, width, call.q.shape[-1], call.d_v, ranges)
+    return Plan(
+        group, group, WIDEST, width, math.ceil(call.n_q * group / width), heads, split, splits,
+        heads * splits // max(together, 1), together, places, np.array(places, np.int64),
+    )  # fmt: skip
+
+
+def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray) -> np.ndarray | None:
+    """A sink takes weight and gives nothing: more of it takes away from what the output was worth."""
+    if call.sinks is None:
+        return None
+    sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
+    with np.errstate(invalid="ignore"):
+        weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
+    each = -np.where(np.isneginf(lse), 0, weight * delta).reshape(-1, call.heads, call.n_q).sum(axis=(0, 2))
+    return _summed(each, call.sinks.shape)
+
+
+def _summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """x summed over the axes that `shape` has not, or has only once."""
+    extra = x.ndim - len(shape)
+    if extra:
+        x = x.sum(axis=tuple(range(extra)))
+    over = tuple(axis for axis, (a, b) in enumerate(zip(x.shape, shape, strict=True)) if a != b)
+    return x.sum(axis=over, keepdims=True) if over else x
