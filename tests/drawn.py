@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from .equivalence import LAYOUTS, TYPES, Row
+
 SHARES = st.sampled_from([0.05, 0.5, 0.95])
 
 
@@ -23,12 +25,12 @@ def leading(draw: st.DrawFn, *axes: int) -> str:
 
 
 @st.composite
-def leaves(draw: st.DrawFn, n_q: int, n_k: int, batch: tuple[int, ...], heads: int) -> str:
+def leaves(draw: st.DrawFn, n_q: int, n_k: int, batch: tuple[int, ...], heads: int | None) -> str:
     """One mask that fits the sizes."""
     names = ["causal", "window", "window sides", "key_lengths", "prefix", "dilated", "block_sparse", "array", "where"]
     name = draw(st.sampled_from(names + (["documents", "documents in pieces", "boundaries"] if n_q <= n_k else [])))
     offset = draw(offsets(n_q, n_k))
-    lead = draw(leading(*batch, heads))
+    lead = draw(leading(*batch, *([] if heads is None else [heads])))
     match name:
         case "causal":
             return f"causal({offset})"
@@ -62,7 +64,7 @@ def leaves(draw: st.DrawFn, n_q: int, n_k: int, batch: tuple[int, ...], heads: i
             return f"documents(boundaries={[0, *cuts, n_k]})"
 
 
-def mask_texts(n_q: int, n_k: int, batch: tuple[int, ...], heads: int) -> st.SearchStrategy[str]:
+def mask_texts(n_q: int, n_k: int, batch: tuple[int, ...], heads: int | None) -> st.SearchStrategy[str]:
     """Any tree of masks joined with &, | and ~."""
     return st.recursive(
         leaves(n_q, n_k, batch, heads),
@@ -72,3 +74,71 @@ def mask_texts(n_q: int, n_k: int, batch: tuple[int, ...], heads: int) -> st.Sea
         ),
         max_leaves=4,
     )
+
+
+SIZES = st.sampled_from([1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 64, 65, 97, 131, 193]) | st.integers(0, 70)
+KEYS = SIZES | st.sampled_from([191, 192, 193, 211, 389, 577])
+WIDTHS = st.sampled_from([1, 2, 3, 7, 8, 15, 16, 17, 32, 33, 64, 67]) | st.integers(1, 80)
+
+# Sums of one number again and again: their errors all point one way. The table has rows of them that are exact.
+REPEATING = ("one for all", "one row for all", "one number for all")
+
+
+@st.composite
+def biases(draw: st.DrawFn, n_q: int, n_k: int, batch: tuple[int, ...], heads: int | None) -> str | None:
+    """A bias that fits the sizes, or none."""
+    slopes = heads or 1
+    offset = draw(offsets(n_q, n_k))
+    lead, rows, columns = (
+        draw(leading(*batch, *([] if heads is None else [heads]))),
+        draw(st.sampled_from([1, n_q])),
+        draw(st.sampled_from([1, n_k])),
+    )
+    array = f"draw({lead}{rows}, {columns})"
+    return draw(
+        st.sampled_from(
+            [
+                None,
+                None,
+                None,
+                array,
+                f"{array}.astype(np.float32)",
+                f"{array}.astype(np.float16)",
+                f"np.where(flags(.8, {lead}{rows}, {columns}), {array}, -inf)",
+                f"alibi({slopes}, offset={offset})",
+                f"alibi(np.abs(draw({slopes})), offset={offset})",
+                f"t5(draw(8, {slopes}), max_distance=40, offset={offset})",
+                f"t5(draw(7, {slopes}), bidirectional=False, offset={offset})",
+            ]
+        )
+    )
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> Row:
+    """A whole call: shapes, types, layout and options."""
+    n_q, n_k, d, d_v = draw(SIZES), draw(KEYS), draw(WIDTHS), draw(WIDTHS)
+    kv_heads, group = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2, 4]))
+    batch = tuple(draw(st.lists(st.integers(1, 2), max_size=2)))
+    has_heads = bool(batch) or kv_heads * group > 1 or draw(st.booleans())
+    heads = kv_heads * group
+    fewer = draw(st.integers(0, len(batch)))  # batch axes that the keys are without
+    lead, kv = ((*batch, heads), (*batch[fewer:], kv_heads)) if has_heads else ((), ())
+    kind = draw(st.sampled_from([*TYPES, *TYPES, "float32 bfloat16 bfloat16", "float16 float32 float64"]))
+    layouts = [name for name in LAYOUTS if name not in REPEATING and (has_heads or name != "heads inside")]
+    layout = draw(st.just("plain") | st.sampled_from(layouts))
+    if layout == "big-endian" and "bfloat16" in kind:
+        layout = "plain"
+    sizes = (n_q, n_k, batch, heads if has_heads else None)
+    mask = draw(st.none() | mask_texts(*sizes) | st.just(f"np.where(flags(.7, {n_q}, {n_k}), 0, -inf)"))
+    options = {
+        "mask": mask,
+        "bias": draw(biases(*sizes)),
+        "scale": draw(st.sampled_from([None, None, 0.0, -0.5, 1.0, 4.0])),
+        "softcap": draw(st.sampled_from([None, None, None, 0.7, 30.0])),
+        "sinks": draw(st.sampled_from([None, None, f"draw({heads})", f"np.full({heads}, -inf)"])),
+        "dropout": draw(st.sampled_from([0.0, 0.0, 0.3])),
+        "seed": draw(st.integers(0, 2**64)),
+    }
+    name = f"drawn {draw(st.integers(0, 2**32))}"
+    return Row(name, (*lead, n_q, d), (*kv, n_k, d), (*kv, n_k, d_v), kind, layout, "", options)

@@ -332,6 +332,9 @@ LAYOUTS = {
     "read-only": _read_only,
 }
 
+# For layouts that repeat a value again and again: of a small integer, the errors of a long sum do not all point one way.
+ROUND_VALUES = "v[...] = np.round(v)"
+
 
 # The rows
 
@@ -645,9 +648,8 @@ LAYOUT_ROWS = [
     for n_q in (5, 71)
     if not layout.startswith("one ") and layout != "plain" and (layout, dtype) != ("big-endian", "bfloat16")
 ] + [
-    # the same value again and again: a small integer, so that the errors of a long sum do not all point one way
     row(f"{layout}, {dtype}, {n_q} queries", (2, 3, n_q, 17), 211, 19, dtype=dtype, layout=layout, mask="causal()",
-        spoil="v[...] = np.round(v)")
+        spoil=ROUND_VALUES)
     for layout in LAYOUTS
     for dtype in TYPES
     for n_q in (5, 71)
