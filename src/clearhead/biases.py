@@ -31,6 +31,9 @@ class RelativeBias:
         """The bias for query − key = 1 − n_k … n_q − 1."""
         steps = np.arange(1 - n_k, n_q)
         values = np.asarray(self.of(steps + (n_k - n_q if self.offset is None else self.offset)))
+        values = checks.float_array(
+            "a relative bias", values.astype(np.float64) if values.dtype.kind in "iu" else values
+        )
         if values.ndim != 2 or values.shape[1] != steps.size:
             raise ValueError(f"a relative bias must give (heads, {steps.size}) numbers here, got shape {values.shape}")
         return values
