@@ -332,7 +332,8 @@ LAYOUTS = {
     "read-only": _read_only,
 }
 
-# For layouts that repeat a value again and again: of a small integer, the errors of a long sum do not all point one way.
+# For layouts that repeat a value again and again: the errors of a long sum of one number all point one way, unless it
+# is a small integer.
 ROUND_VALUES = "v[...] = np.round(v)"
 
 
