@@ -90,7 +90,7 @@ def merge(
                 f"part {n} has an output of shape {output.shape} and an lse of shape {lse.shape}; "
                 f"expected {outputs[0].shape} and {outputs[0].shape[:-1]}, as in part 0"
             )
-    kind = checks.compute_type(*(x.dtype for x in outputs))
+    kind = checks.compute_type(*(x.dtype for x in (*outputs, *sums)))
     stacked = np.stack([x.astype(kind) for x in sums])
     top = stacked.max(axis=0)
     top = np.where(np.isneginf(top), 0, top)
