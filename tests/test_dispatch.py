@@ -43,7 +43,7 @@ class TestErrors:
             ({"q": np.ones((2, 4, 5, 11))}, ValueError, "4 query heads cannot share 3 key/value heads evenly"),
             ({"q": np.ones((2, 2, 5, 11))}, ValueError, "2 query heads cannot share 3 key/value heads evenly"),
             ({"v": np.ones((2, 2, 7, 13))}, ValueError, "keys have 3 heads but values have 2; both must have as many"),
-            ({"q": np.ones((5, 3, 5, 11))}, ValueError, r"batch axes do not fit together: q \(5,\), k \(2,\), v \(2,\)"),
+            ({"q": np.ones((5, 3, 5, 11))}, ValueError, r"batch axes do not fit .* q \(5,\), k \(2,\), v \(2,\)"),
             ({"mask": np.ones((5, 7), int)}, TypeError, r"mask must be boolean \(True = may attend\) or float"),
             ({"mask": np.ones((5, 8), bool)}, ValueError, r"mask of shape \(5, 8\) does not broadcast to the scores'"),
             ({"mask": np.ones((4, 1, 1, 1, 7), bool)}, ValueError, r"does not .* to the scores' shape \(2, 3, 5, 7\)"),

@@ -1,10 +1,14 @@
 """The textbook's attention before ONNX's 93 conformance cases of the operator Attention.
 
 The adapter below only rearranges: it splits heads, joins the cache, pads a short mask and turns lengths and
-windows into boolean masks. Every number comes out of clearhead.
+windows into boolean masks. Every number comes out of clearhead. `test_onnx_attention_fast.py` puts another attention
+and other masks into it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,6 +51,10 @@ def allowed_keys(
     return allowed
 
 
+def textbook_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, **options: Any) -> np.ndarray:
+    return scaled_dot_product_attention(Q, K, V, **options)[0]
+
+
 def onnx_attention(
     Q: np.ndarray,
     K: np.ndarray,
@@ -64,7 +72,9 @@ def onnx_attention(
     left_window_size: int = -1,
     right_window_size: int = -1,
     qk_matmul_output_mode: int = 0,
-    softmax_precision: int | None = None,  # not needed: the textbook's softmax never runs below float32
+    softmax_precision: int | None = None,  # not needed: clearhead's softmax never runs below float32
+    attention: Callable[..., np.ndarray] = textbook_attention,
+    masking: Callable[..., Any] = allowed_keys,
 ) -> dict[str, np.ndarray]:
     packed = Q.ndim == 3
     Q, K, V = split_heads(Q, q_num_heads), split_heads(K, kv_num_heads), split_heads(V, kv_num_heads)
@@ -75,25 +85,31 @@ def onnx_attention(
     n_q, n_k = Q.shape[-2], K.shape[-2]
     if nonpad_kv_seqlen is not None:
         offsets = [int(length) - n_q for length in nonpad_kv_seqlen]
-    mask = allowed_keys(n_q, n_k, offsets, nonpad_kv_seqlen, bool(is_causal), left_window_size, right_window_size)
+    rules = (n_q, n_k, offsets, nonpad_kv_seqlen, bool(is_causal), left_window_size, right_window_size)
+    mask, allowed = masking(*rules), allowed_keys(*rules)
     bias = None
     if attn_mask is not None:
         forbidden = False if attn_mask.dtype == bool else -np.inf
         missing = [(0, 0)] * (attn_mask.ndim - 1) + [(0, n_k - attn_mask.shape[-1])]
         attn_mask = np.pad(attn_mask, missing, constant_values=forbidden)
-        mask, bias = (mask & attn_mask, None) if attn_mask.dtype == bool else (mask, attn_mask)
+        if attn_mask.dtype == bool:
+            mask, allowed = mask & attn_mask, allowed & attn_mask
+        else:
+            bias = attn_mask
 
-    cap = softcap or None
-    output, weights = scaled_dot_product_attention(Q, K, V, mask, scale=scale, softcap=cap, bias=bias)
+    options = {"scale": scale, "softcap": softcap or None}
+    output = attention(Q, K, V, mask=mask, bias=bias, **options)
+    scores = attention_scores(Q, K, **options)
     return {
         "Y": output.swapaxes(1, 2).reshape(len(output), n_q, -1) if packed else output,
         "present_key": K,
         "present_value": V,
+        # what the node may show besides: the textbook's steps, each in its turn
         "qk_matmul_output": [
             attention_scores(Q, K, scale=scale),
-            attention_scores(Q, K, scale=scale, softcap=cap),
-            mask_scores(attention_scores(Q, K, scale=scale, softcap=cap), mask, bias=bias),
-            weights,
+            scores,
+            mask_scores(scores, allowed, bias=bias),
+            scaled_dot_product_attention(Q, K, V, allowed, bias=bias, **options)[1],
         ][qk_matmul_output_mode].astype(Q.dtype),
     }
 
