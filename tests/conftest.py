@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 # Not the kernels: what numba compiles must reach it as it was written.
-ROOMS = ("biases", "checks", "dispatch", "figures", "masks", "textbook")
+ROOMS = ("biases", "checks", "dispatch", "figures", "masks", "textbook", "torch")
 jaxtyping.install_import_hook([f"clearhead.{room}" for room in ROOMS], "beartype.beartype")
 
 # Drawn examples are the same from run to run, and a slow machine is not a failure.

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+
+
+class Shaped(Protocol):
+    """An array or a tensor, where only its shape matters."""
+
+    @property
+    def ndim(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 
@@ -80,7 +91,7 @@ def choice(name: str, value: object, options: tuple[str, ...]) -> str:
     return str(value)
 
 
-def same_width(queries: np.ndarray, keys: np.ndarray) -> None:
+def same_width(queries: Shaped, keys: Shaped) -> None:
     """Queries and keys meet in a dot product, so both have d columns."""
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
@@ -89,7 +100,7 @@ def same_width(queries: np.ndarray, keys: np.ndarray) -> None:
         )
 
 
-def same_length(keys: np.ndarray, values: np.ndarray) -> None:
+def same_length(keys: Shaped, values: Shaped) -> None:
     """Each key carries one value."""
     if keys.shape[-2] != values.shape[-2]:
         raise ValueError(

@@ -226,7 +226,7 @@ def prepare(
     q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
     checks.same_width(q, k)
     checks.same_length(k, v)
-    batch_shape, heads, kv_heads = _leading(q, k, v)
+    batch_shape, heads, kv_heads = leading_axes(q, k, v)
     n_q, n_k, d = q.shape[-2], k.shape[-2], q.shape[-1]
     has_heads = max(q.ndim, k.ndim, v.ndim) > 2
     scores_shape = (*batch_shape, heads, n_q, n_k) if has_heads else (n_q, n_k)
@@ -280,7 +280,7 @@ def _not_torch(name: str, value: ArrayLike) -> ArrayLike:
     return value
 
 
-def _leading(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[tuple[int, ...], int, int]:
+def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[tuple[int, ...], int, int]:
     """The batch axes all three broadcast to, the number of query heads, and that of key/value heads."""
     heads, of_keys, of_values = (x.shape[-3] if x.ndim > 2 else 1 for x in (q, k, v))
     kv_heads = max(of_keys, of_values) if 0 not in (of_keys, of_values) else 0

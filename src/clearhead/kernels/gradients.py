@@ -33,7 +33,13 @@ class Gradients(NamedTuple):
 
 
 def gradients(
-    call: Call, output: np.ndarray, lse: np.ndarray, gradient: np.ndarray, *, of_bias: bool = False
+    call: Call,
+    output: np.ndarray,
+    lse: np.ndarray,
+    gradient: np.ndarray,
+    lse_gradient: np.ndarray | None = None,
+    *,
+    of_bias: bool = False,
 ) -> Gradients:
     """Differentiate a call: `gradient` is that of the output, `output` and `lse` are what the call gave.
 
@@ -42,6 +48,8 @@ def gradients(
     """
     kind = call.kind
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
+    if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
+        delta = delta - np.where(np.isneginf(lse), 0, lse_gradient)
     d_q = np.zeros((*call.lead, call.n_q, call.q.shape[-1]), kind)
     lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
     d_k = np.zeros((*lead, call.n_k, call.k.shape[-1]), kind)

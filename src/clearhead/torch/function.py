@@ -1,0 +1,231 @@
+"""Attention on torch tensors, differentiable.
+
+`clearhead.attention` and its backward kernel under autograd. CPU tensors are read where they lie; tensors on another
+device, for which there are no kernels, take the way in `fallback`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+import torch
+from clearhead import dispatch, masks
+from clearhead.biases import RelativeBias as NumpyRelativeBias
+from clearhead.kernels.explanation import Explanation
+from clearhead.torch import fallback
+from clearhead.torch.arrays import to_numpy, to_torch
+from clearhead.torch.biases import RelativeBias, constant
+
+Mask = masks.Mask | torch.Tensor
+Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
+
+
+@torch.compiler.disable(reason="clearhead's kernels are called from Python")
+def attention(
+    q: Float[torch.Tensor, "... n_q d"],
+    k: Float[torch.Tensor, "... n_k d"],
+    v: Float[torch.Tensor, "... n_k d_v"],
+    *,
+    mask: masks.Mask | Bool[torch.Tensor, ...] | Float[torch.Tensor, ...] | None = None,
+    bias: Bias | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: Float[torch.Tensor, " h"] | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+    return_lse: bool = False,
+) -> Float[torch.Tensor, "... n_q d_v"] | tuple[Float[torch.Tensor, "... n_q d_v"], Float[torch.Tensor, "... n_q"]]:
+    """Exact attention in O(n) memory, forward and backward.
+
+    q (…, h, n_q, d)  k (…, h_kv, n_k, d)  v (…, h_kv, n_k, d_v) → output (…, h, n_q, d_v), in q's type
+
+    Takes and means what `clearhead.attention` does, on tensors. Gradients reach q, k, v, a bias, a float mask, sinks,
+    and the slopes or table of a bias from `clearhead.torch.biases`; that of a query with no key left is 0. With
+    return_lse the lse is differentiable too. Under autocast, q, k and v are taken in autocast's type, as torch does.
+
+    Raises:
+        TypeError: a tensor is not of floats, or the mask is neither a mask nor boolean nor float.
+        ValueError: shapes do not fit together.
+        NotImplementedError: called under torch.func.vmap, or differentiated twice.
+    """
+    tensors = _named(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
+    q, k, v = _autocast(q, k, v)
+    options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed}
+    if isinstance(mask, torch.Tensor) and mask.is_floating_point():
+        bias = mask if bias is None else _written_out(bias, q, k) + mask
+        mask = None
+    if any(t.device.type != "cpu" for t in tensors.values()):
+        output, lse = fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
+    else:
+        table = bias.table(q.shape[-2], k.shape[-2]) if isinstance(bias, RelativeBias) else None
+        if isinstance(bias, NumpyRelativeBias):
+            options["relative"] = bias
+        full = bias if isinstance(bias, torch.Tensor) else None
+        output, lse = _Attention.apply(q, k, v, full, table, sinks, mask, options)
+    return (output, lse) if return_lse and lse is not None else output
+
+
+def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation | str:
+    """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
+    tensors = _named(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
+    if any(t.device.type != "cpu" for t in tensors.values()):
+        return fallback.explain(q, k, v, **options)
+    values: dict[str, Any] = {n: to_numpy(x) if isinstance(x, torch.Tensor) else x for n, x in options.items()}
+    if isinstance(bias := values.get("bias"), RelativeBias):
+        values["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2])))
+    return dispatch.explain(to_numpy(q), to_numpy(k), to_numpy(v), **values)
+
+
+class _Attention(torch.autograd.Function):
+    """One call of the kernels, and its derivative."""
+
+    @staticmethod
+    def forward(
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        bias: torch.Tensor | None,
+        table: torch.Tensor | None,
+        sinks: torch.Tensor | None,
+        mask: Mask | None,
+        options: dict[str, Any],
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        output, lse = _prepared(q, k, v, bias, table, sinks, mask, options).run()
+        assert lse is not None
+        return to_torch(output), to_torch(lse)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+        *tensors, mask, options = inputs
+        ctx.save_for_backward(*tensors, *output)
+        ctx.mask, ctx.options = mask, options
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor | None, lse_gradient: torch.Tensor | None) -> tuple[Any, ...]:
+        if gradient is None and lse_gradient is None:
+            return (None,) * 8
+        wanted = tuple(ctx.needs_input_grad[:6])
+        found = _Gradient.apply(*ctx.saved_tensors, gradient, lse_gradient, ctx.mask, ctx.options, wanted)
+        return *found, None, None
+
+    @staticmethod
+    def vmap(*_: Any) -> Any:
+        raise NotImplementedError(
+            "clearhead.torch.attention does not run under torch.func.vmap; give it the whole batch instead: "
+            "it takes any number of leading axes"
+        )
+
+
+class _Gradient(torch.autograd.Function):
+    """The derivative of one call. A function of its own, so that torch.func sees plain tensors here too."""
+
+    @staticmethod
+    def forward(
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        bias: torch.Tensor | None,
+        table: torch.Tensor | None,
+        sinks: torch.Tensor | None,
+        output: torch.Tensor,
+        lse: torch.Tensor,
+        gradient: torch.Tensor | None,
+        lse_gradient: torch.Tensor | None,
+        mask: Mask | None,
+        options: dict[str, Any],
+        wanted: tuple[bool, ...],
+    ) -> tuple[torch.Tensor | None, ...]:
+        from clearhead.kernels.gradients import gradients
+
+        gradient = torch.zeros_like(output) if gradient is None else gradient
+        found = gradients(
+            _prepared(q, k, v, bias, table, sinks, mask, options),
+            to_numpy(output),
+            to_numpy(lse),
+            to_numpy(gradient),
+            None if lse_gradient is None else to_numpy(lse_gradient),
+            of_bias=wanted[3] or wanted[4],
+        )
+        inputs = (q, k, v, bias, table, sinks)
+        return tuple(
+            to_torch(np.ascontiguousarray(g)).to(x.dtype) if need and g is not None and x is not None else None
+            for g, x, need in zip(found, inputs, wanted, strict=True)
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing is kept: there is no second derivative."""
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise NotImplementedError("clearhead.torch.attention can be differentiated once, not twice")
+
+    vmap = _Attention.vmap
+
+
+def _prepared(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    bias: torch.Tensor | None,
+    table: torch.Tensor | None,
+    sinks: torch.Tensor | None,
+    mask: Mask | None,
+    options: dict[str, Any],
+) -> dispatch.Call:
+    """The call the kernels get, over the tensors' own memory."""
+    options = dict(options)
+    structure: Any = options.pop("relative", None)
+    if table is not None:
+        structure = constant(to_numpy(table))
+    return dispatch.prepare(
+        *(to_numpy(x) for x in (q, k, v)),
+        mask=to_numpy(mask) if isinstance(mask, torch.Tensor) else mask,
+        bias=to_numpy(bias) if bias is not None else structure,
+        sinks=None if sinks is None else to_numpy(sinks),
+        lse=True,
+        **options,
+    )
+
+
+def _named(**values: Any) -> dict[str, torch.Tensor]:
+    """The tensors among the arguments; q, k and v must be, and none may be an array."""
+    for name, value in values.items():
+        if name in ("q", "k", "v") and not isinstance(value, torch.Tensor):
+            raise TypeError(
+                f"{name} must be a torch tensor, got {type(value).__name__} (clearhead.attention takes NumPy arrays)"
+            )
+        if isinstance(value, np.ndarray):
+            raise TypeError(
+                f"{name} must be a torch tensor here, got a NumPy array (torch.from_numpy({name}) makes one)"
+            )
+    tensors = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
+    devices = {str(t.device) for t in tensors.values()}
+    if len(devices) > 1:
+        places = ", ".join(f"{name} on {t.device}" for name, t in tensors.items())
+        raise ValueError(f"all tensors must be on one device, got {places}")
+    return tensors
+
+
+def _autocast(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Under autocast, attention runs in its lower precision, as torch's own does."""
+    device = q.device.type
+    if not torch.is_autocast_enabled(device):
+        return q, k, v
+    kind = torch.get_autocast_dtype(device)
+    return tuple(x.to(kind) if x.dtype == torch.float32 else x for x in (q, k, v))  # type: ignore[return-value]
+
+
+def _written_out(bias: Bias, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """A bias as a tensor to add a float mask to."""
+    if isinstance(bias, torch.Tensor):
+        return bias
+    n_q, n_k = q.shape[-2], k.shape[-2]
+    if isinstance(bias, NumpyRelativeBias):
+        return torch.from_numpy(bias.array(n_q, n_k)).to(q.dtype)
+    steps = torch.arange(n_q)[:, None] - torch.arange(n_k)
+    return bias.table(n_q, n_k)[:, steps + n_k - 1]
