@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 
+@runtime_checkable
 class Shaped(Protocol):
     """An array or a tensor, where only its shape matters."""
 
