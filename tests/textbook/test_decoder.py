@@ -67,7 +67,7 @@ def test_changing_what_comes_later_changes_no_bit_before(seed, kind, n, cut):
     assert (x[cut:] != changed[cut:]).any()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)) or "plain")
 @pytest.mark.parametrize("leading", LEADING)
 @pytest.mark.parametrize("steps", [[1] * 7, [3, 1, 3]], ids=str)
 def test_step_by_step_is_the_whole_pass(rng, kind, leading, steps):
