@@ -1,0 +1,52 @@
+"""The same source compiled for narrower vectors: AVX2, and x86 as it was before AVX.
+
+numba is told to forget what this machine can do, in a process with a cache of its own, and the assembly is searched
+for registers that should not be there. Part of the table of rows is then run in that process.
+"""
+
+from __future__ import annotations
+
+import platform
+
+import llvmlite.binding as llvm
+import pytest
+
+from .processes import run
+
+TARGETS = {
+    "avx2": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,-avx512f"},
+    "generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+}
+FORBIDDEN = {"avx2": ["zmm"], "generic": ["zmm", "ymm"]}
+EXPECTED = {"avx2": ["ymm", "vfmadd"], "generic": ["xmm", "mulps", "mulpd"]}
+
+CODE = """
+    from tests.equivalence import KINDS, ROWS, STRANGE, build
+    from clearhead.kernels import forward
+    from clearhead.kernels.target import TARGET
+
+    rows = {row.name: row for row in [*ROWS[::3], *KINDS, *STRANGE]}.values()
+    for row in rows:
+        problem = build(row)
+        answer = attention(*problem.arrays, **problem.options | {"return_lse": True})
+        try:
+            problem.judge().check(*answer, slack=1.5)  # without fused multiply-add, more is rounded
+        except AssertionError as error:
+            print(f"{row.name}: {error}")
+    print(TARGET.name, len(rows) > 150)
+    assembly = forward.run.inspect_asm()
+    print(len(assembly), *(word for word in WORDS if any(word in text for text in assembly.values())))
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX2 and SSE are x86 instructions")
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_narrower_build(name, tmp_path):
+    if name == "avx2" and not llvm.get_host_cpu_features().get("avx2"):
+        pytest.skip("this processor cannot run AVX2")
+    words = [*FORBIDDEN[name], *EXPECTED[name]]
+    printed = run(f"WORDS = {words}", CODE, timeout=300, NUMBA_CACHE_DIR=str(tmp_path), **TARGETS[name])
+    *wrong, target, assembly = printed.splitlines()
+    assert not wrong, "\n".join(wrong)
+    assert target == f"{name} True"
+    assert assembly == f"2 {' '.join(EXPECTED[name])}"  # float32 and float64
