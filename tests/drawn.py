@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from .equivalence import LAYOUTS, TYPES, Row
+from .layouts import LAYOUTS
+from .problems import TYPES, Row
 
 SHARES = st.sampled_from([0.05, 0.5, 0.95])
 

@@ -14,7 +14,7 @@ from clearhead.dispatch import attention, explain, merge, prepare
 from clearhead.kernels import forward, launch, schedule
 from clearhead.textbook.attention import scaled_dot_product_attention
 
-from .equivalence import build, row
+from .problems import build, row
 
 
 @pytest.fixture

@@ -14,7 +14,10 @@ import pytest
 from clearhead import biases, checks, masks
 from clearhead.dispatch import attention
 
-from .equivalence import LAYOUTS, ROWS, Row, build, constructors
+from .equivalence import ROWS
+from .judge import judge
+from .layouts import LAYOUTS
+from .problems import Row, build, constructors
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
@@ -22,7 +25,7 @@ def test_attention_is_what_the_textbook_says(row: Row):
     problem = build(row)
     options = problem.options | {"return_lse": True}
     output, lse = attention(*problem.arrays, **options)
-    problem.judge().check(output, lse)
+    judge(problem).check(output, lse)
     alone = attention(*problem.arrays, **options | {"return_lse": False})
     np.testing.assert_array_equal(alone.view(np.uint8), output.view(np.uint8), "asking for lse changed the output")
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 from clearhead import masks
 
 from .drawn import mask_texts
-from .equivalence import MASKS, evaluate
+from .equivalence import MASKS
+from .problems import evaluate
 
 BATCH, HEADS = (2,), 3
 

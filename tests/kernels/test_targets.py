@@ -21,7 +21,9 @@ FORBIDDEN = {"avx2": ["zmm"], "generic": ["zmm", "ymm"]}
 EXPECTED = {"avx2": ["ymm", "vfmadd"], "generic": ["xmm", "mulps", "mulpd"]}
 
 CODE = """
-    from tests.equivalence import KINDS, ROWS, STRANGE, build
+    from tests.equivalence import KINDS, ROWS, STRANGE
+    from tests.judge import judge
+    from tests.problems import build
     from clearhead.kernels import forward
     from clearhead.kernels.target import TARGET
 
@@ -30,7 +32,7 @@ CODE = """
         problem = build(row)
         answer = attention(*problem.arrays, **problem.options | {"return_lse": True})
         try:
-            problem.judge().check(*answer, slack=1.5)  # without fused multiply-add, more is rounded
+            judge(problem).check(*answer, slack=1.5)  # without fused multiply-add, more is rounded
         except AssertionError as error:
             print(f"{row.name}: {error}")
     print(TARGET.name, len(rows) > 150)
