@@ -5,8 +5,8 @@ type and layout there is; `test_equivalence.py` fails if one is missing, and run
 as text, the way a user would type it, so that a failing row, drawn or chosen, can be pasted and run.
 
     for row in ROWS:
-        problem = build(row)                                             # in problems.py
-        judge(problem).check(attention(*problem.arrays, **problem.options))    # in judge.py
+        problem = build(row)  # in problems.py
+        judge(problem).check(attention(*problem.arrays, **problem.options))  # in judge.py
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ from .problems import TYPES, row
 # For layouts that repeat a value again and again: the errors of a long sum of one number all point one way, unless it
 # is a small integer.
 ROUND_VALUES = "v[...] = np.round(v)"
-
-
-# The rows
 
 SMALL = (2, 3, 37, 17)  # b, h, n_q, d: one panel and a part of one, against a part of a block
 TILES = (2, 3, 131, 17)  # several panels
