@@ -23,9 +23,9 @@ from clearhead.kernels.forward import (
     BLOCK,
     EMPTY,
     LOG2E,
-    MIXED,
     block_rows,
     copy_finite,
+    drop_tile,
     head_address,
     load_ranges,
     load_salt,
@@ -86,7 +86,7 @@ from clearhead.kernels.memory import (
     write_row,
 )
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import add_distances, add_row, drop, fetch_add, multiply_tile, slope_of_cap, stretch, weigh
+from clearhead.kernels.tile import add_distances, add_row, fetch_add, multiply_tile, slope_of_cap, stretch, weigh
 
 
 class Sums(NamedTuple):
@@ -258,10 +258,10 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, st
     scores(like, sizes[VECTORS], value, value_step, size, p.gradient, t.slopes, keys, sizes[D_V])
     if sizes[DROPPING] != 0:
         load_salt(like, sizes, s, head, first)
-        drop(like, t.slopes, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
+        drop_tile(like, sizes, s, t.slopes, keys, width, key)
     weigh(like, s.tile, keys, width, t.slopes, p.lse, p.delta, cast(like, 1.0 / numbers[KEEP]))
     if sizes[DROPPING] != 0:
-        drop(like, s.tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
+        drop_tile(like, sizes, s, s.tile, keys, width, key)
     if arrays[D_BIAS, ADDRESS] != 0:
         add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys)
     if numbers[SOFTCAP] > 0:
@@ -269,7 +269,7 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, st
     row = width * size
     add_columns(like, s.tile, row, size, p.gradient_rows, t.values, keys, width, sizes[D_V], width, BLOCK, t.ones)
     add_columns(like, t.slopes, row, size, p.query_rows, t.keys, keys, width, sizes[D], width, BLOCK, t.ones)
-    if state == MIXED and not rows_finite(like, source, step, keys, sizes[D]):
+    if not rows_finite(like, source, step, keys, sizes[D]):
         copy_finite(like, source, step, t.clean, keys, sizes[D])
         source, step = t.clean, sizes[D] * size
     mix(like, sizes[VECTORS], source, step, size, t.slopes, p.total, sizes[D], keys, t.ones)

@@ -192,14 +192,19 @@ def attend(like, arrays, sizes, numbers, s, head, panel):
     first = panel * width
     rows = min(width, sizes[N_Q] * sizes[FOLDED] - first)
     load_queries(like, arrays, sizes, numbers, s, head, first, rows)
-    begin(like, arrays, sizes, numbers, s, head, first, rows)
     start, stop = load_ranges(like, arrays, sizes, s, head, first, rows)
-    for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
-        key = max(block_start, start)
-        keys = min(block_start + BLOCK, stop) - key
-        state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
-        if state != EMPTY:
-            block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    # A value that is NaN or infinite turns even a weight of zero into NaN. Looking for such values costs 1 %, so they
+    # are looked for only where something came out that is not finite: then the panel is done again, with care.
+    for careful in range(2):
+        begin(like, arrays, sizes, numbers, s, head, first, rows)
+        for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
+            key = max(block_start, start)
+            keys = min(block_start + BLOCK, stop) - key
+            state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
+            if state != EMPTY:
+                block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state, careful)
+        if all_finite(like, s.mixed, sizes[D_V] * width):
+            break
     finish(like, arrays, sizes, numbers, s, head, first, rows)
 
 
@@ -256,6 +261,15 @@ def begin(like, arrays, sizes, numbers, s, head, first, rows):
                 poke(like, s.total + i * size, cast(like, 1.0))
     if sizes[DROPPING] != 0:
         load_salt(like, sizes, s, head, first)
+
+
+@helper
+def drop_tile(like, sizes, s, tile, keys, width, key):
+    """Dropout on a tile. A rate next to 1 rounds to all there are, which is one more than 32 bits hold."""
+    if sizes[DROPPING] > 0xFFFFFFFF:
+        clear(like, tile, keys * width)
+    else:
+        drop(like, tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
 
 
 @helper
@@ -346,7 +360,7 @@ def flags_state(arrays, sizes, head, first, rows, key, keys):
 
 
 @inlined
-def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
+def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
@@ -354,14 +368,12 @@ def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     scores(like, sizes[VECTORS], source, step, size, s.queries, s.tile, keys, sizes[D])
     shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
     source, step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
-    guarded = state == MIXED or sizes[BIAS_FORM] != NO_BIAS
-    if guarded:
-        guarded = not rows_finite(like, source, step, keys, sizes[D_V])
+    guarded = careful == 1 and not rows_finite(like, source, step, keys, sizes[D_V])
     if guarded:
         note_allowed(like, s, keys, width)
     soften(like, s.tile, keys, width, s.top, s.total, s.alpha)
     if sizes[DROPPING] != 0:
-        drop(like, s.tile, keys, width, key, s.salt, s.pepper, sizes[DROPPING])
+        drop_tile(like, sizes, s, s.tile, keys, width, key)
     if guarded:
         copy_finite(like, source, step, s.clean, keys, sizes[D_V])
         mix(like, sizes[VECTORS], s.clean, sizes[D_V] * size, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)

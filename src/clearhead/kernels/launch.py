@@ -36,9 +36,9 @@ def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
     outputs = np.empty((plan.splits, *output.shape), call.kind)
     sums = np.empty((plan.splits, *output.shape[:-1]), call.kind)
     _spread(Tables(call, plan, outputs, sums), call)
-    whole = np.empty((output.size // max(call.d_v, 1), call.d_v), call.kind)
+    whole = np.empty((math.prod(output.shape[:-1]), call.d_v), call.kind)
     total = np.empty(whole.shape[0], call.kind)
-    join(outputs.reshape(plan.splits, *whole.shape), sums.reshape(plan.splits, -1), whole, total)
+    join(outputs.reshape(plan.splits, *whole.shape), sums.reshape(plan.splits, whole.shape[0]), whole, total)
     output[...] = whole.reshape(output.shape)
     if lse is not None:
         lse[...] = total.reshape(lse.shape)
@@ -84,7 +84,7 @@ def _plan(
 ) -> Plan:
     """Decided by the shape alone, so the number of threads changes no bit."""
     lanes = TARGET.lanes(itemsize)
-    group = heads // max(kv_heads, 1)
+    group = max(heads // max(kv_heads, 1), 1)
     # query heads that share keys go into one panel where one head alone would not fill it
     folded = group if n_q < WIDEST * lanes else 1
     rows = n_q * folded

@@ -56,12 +56,26 @@ def _narrowed(v: Vectors, value: ir.Value, kind: int) -> ir.Value:
     if kind == FLOAT64 or (kind == FLOAT32 and v.size == 4):
         return value
     if v.size == 8:
-        value = v.b.fptrunc(value, _shaped(ir.FloatType(), value.type))
+        value = v.b.fptrunc(value, _shaped(ir.FloatType(), value.type)) if kind == FLOAT32 else _to_odd(v.b, value)
     if kind == FLOAT32:
         return value
     if kind == BFLOAT16:
         return _to_bfloat16(v.b, value)
     return v.b.fptrunc(value, _shaped(ir.HalfType(), value.type)) if TARGET.converts_half else _to_half(v.b, value)
+
+
+def _to_odd(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """float64 → float32 with the last bit set where it is not exact, so that rounding once more rounds only once."""
+    whole, single = _shaped(I32, value.type), _shaped(ir.FloatType(), value.type)
+    flag = _shaped(ir.IntType(1), value.type)
+    near = b.fptrunc(value, single)
+    back = b.fpext(near, value.type)
+    zero = _const(value.type, 0.0)
+    negative = b.fcmp_ordered("<", value, zero)
+    beyond = b.select(negative, b.fcmp_ordered("<", back, value), b.fcmp_ordered(">", back, value))
+    inexact = b.fcmp_unordered("!=", back, value)
+    bits = b.sub(b.bitcast(near, whole), b.zext(b.and_(beyond, inexact), whole))
+    return b.bitcast(b.or_(bits, b.zext(b.and_(inexact, _const(flag, 1)), whole)), single)
 
 
 def _from_bfloat16(b: ir.IRBuilder, raw: ir.Value) -> ir.Value:
