@@ -1,0 +1,34 @@
+"""Which keys are real, as a mask the kernels can use.
+
+Batches are padded at the end as a rule, and then one number per sentence says everything: the kernels skip the padding
+instead of testing it. Whoever pads elsewhere gets an array, which means the same.
+"""
+
+from __future__ import annotations
+
+from jaxtyping import Bool
+
+import torch
+from clearhead import masks
+from clearhead.torch.arrays import to_numpy
+
+
+def real_keys(real: Bool[torch.Tensor, "*batch n_k"]) -> masks.Mask | None:
+    """Only keys that are real may be attended. real (*batch, n_k) → a mask, or None if all of them are."""
+    real = real.detach().cpu()
+    if bool(real.all()):
+        return None
+    lengths = real.sum(dim=-1)
+    if bool((real == (torch.arange(real.shape[-1]) < lengths[..., None])).all()):
+        return masks.key_lengths(to_numpy(lengths))
+    return masks.array(to_numpy(real[..., None, None, :]))
+
+
+def both(a: masks.Mask | None, b: masks.Mask | None) -> masks.Mask | None:
+    """What both masks allow, None allowing everything."""
+    return b if a is None else a if b is None else a & b
+
+
+def mask_of(allowed: Bool[torch.Tensor, ...]) -> masks.Mask:
+    """A boolean tensor, True = may attend, as a mask that joins others."""
+    return masks.array(to_numpy(allowed.cpu()))

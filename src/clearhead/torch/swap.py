@@ -1,0 +1,153 @@
+"""Run a torch model that knows nothing of clearhead on its kernels, for as long as a `with` block lasts.
+
+    with swapped():            # whatever this thread calls
+        model(x)
+    with swapped(model):       # whatever this model calls, from whichever thread
+        model(x)
+
+No function of torch is overwritten. torch lets a mode see every function of its own that a thread calls; this one
+answers scaled_dot_product_attention, by whatever name it was imported, and the function behind nn.MultiheadAttention,
+and lets all others pass. While there is such a mode, torch's fused paths for inference step aside by themselves. It
+costs a few microseconds per torch call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+import torch
+from clearhead.torch.multi_head import multi_head_attention_forward
+from clearhead.torch.sdpa import scaled_dot_product_attention
+from torch import nn
+
+STAND_INS: dict[Callable[..., Any], Callable[..., Any]] = {
+    functional.scaled_dot_product_attention: scaled_dot_product_attention,
+    functional.multi_head_attention_forward: multi_head_attention_forward,
+}
+
+
+@contextlib.contextmanager
+def swapped(*models: nn.Module) -> Iterator[None]:
+    """Let torch's attention run on clearhead's kernels inside the block; afterwards all is as it was.
+
+    Without arguments, everything the current thread calls in the block; other threads are not concerned. With models,
+    everything these models call, whichever thread calls them, and nothing else. Blocks may be nested, and may overlap
+    with those of other threads; an exception ends a block like any other end. What was recorded for gradients in the
+    block stays on the kernels. Nested tensors are left to torch.
+
+    Raises:
+        TypeError: an argument is not an nn.Module, or one that torch runs without Python.
+    """
+    for model in models:
+        _check(model)
+    with contextlib.ExitStack() as until_the_end:
+        if not models:
+            until_the_end.enter_context(_Kernels())
+        for module in _parts(models):
+            until_the_end.enter_context(_redirected(module))
+        yield
+
+
+class _Depth(threading.local):
+    """How many modes this thread is in."""
+
+    count = 0
+
+
+_depth = _Depth()
+
+
+class _Kernels(TorchFunctionMode):
+    """While it is active in a thread, torch's attention functions are answered by their stand-ins."""
+
+    def __enter__(self) -> _Kernels:
+        super().__enter__()
+        _depth.count += 1
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _depth.count -= 1
+        super().__exit__(*error)
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        stand_in = STAND_INS.get(func)
+        if stand_in is None or _has_nested(args, kwargs):
+            return func(*args, **kwargs)
+        return stand_in(*args, **kwargs)
+
+
+class _Forward:
+    """A module's `forward`, in a mode of its own. It lies on the module, beside the class's method and before it."""
+
+    def __init__(self, module: nn.Module) -> None:
+        functools.update_wrapper(self, module.forward)
+        self.module, self.forward = module, module.forward
+        self.own = vars(module).get("forward")  # as a rule a module has none and its class does
+        self.blocks = 0  # that want it; with none left it may still be called by whoever holds it
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self.blocks or _depth.count:  # one mode is enough for all that lies below
+            return self.forward(*args, **kwargs)
+        with _Kernels():
+            return self.forward(*args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy of the module, pickled or deep, gets its own plain method instead."""
+        return getattr, (self.module, "forward")
+
+
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def _redirected(module: nn.Module) -> Iterator[None]:
+    """Put a _Forward on the module, or count on the one that is there; the last block to end takes it away."""
+    with _lock:
+        own = vars(module).get("forward")
+        wrapper = own if isinstance(own, _Forward) else _Forward(module)
+        wrapper.blocks += 1
+        module.forward = wrapper
+    try:
+        yield
+    finally:
+        with _lock:
+            wrapper.blocks -= 1
+            if not wrapper.blocks and vars(module).get("forward") is wrapper:
+                del module.forward
+                if wrapper.own is not None:
+                    module.forward = wrapper.own
+
+
+def _parts(models: Iterable[nn.Module]) -> list[nn.Module]:
+    """The models and those parts of them that have parts: `generate`, for one, calls an encoder without its model."""
+    found = {
+        id(m): m for model in models for m in model.modules() if m is model or next(m.children(), None) is not None
+    }
+    return list(found.values())
+
+
+def _check(model: object) -> None:
+    if isinstance(model, torch.jit.ScriptModule):
+        raise TypeError(
+            "swapped cannot reach into a TorchScript module, which calls attention without Python; "
+            "pass the nn.Module it was made from"
+        )
+    if not isinstance(model, nn.Module):
+        raise TypeError(
+            f"swapped takes models (nn.Module), or nothing for all that this thread calls, got {type(model).__name__} "
+            "(the model is called inside the block: with swapped(model): model(x))"
+        )
+
+
+def _has_nested(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return any(isinstance(x, torch.Tensor) and x.is_nested for x in (*args, *kwargs.values()))
