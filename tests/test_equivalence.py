@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from clearhead import biases, checks, masks
-from clearhead.dispatch import attention
+from clearhead.dispatch import attention, explain
 
 from .equivalence import ROWS
 from .judge import judge
@@ -68,3 +68,14 @@ class TestTheTable:
 
     def test_every_layout_has_a_row(self):
         assert {row.layout for row in ROWS} == set(LAYOUTS)
+
+    def test_every_path_has_a_row(self):
+        """Many queries and few, heads folded, keys split, and each of these in both types of arithmetic."""
+        plans = [explain(*(problem := build(row)).arrays, **problem.options) for row in ROWS]
+        for kind in ("float32", "float64"):
+            of_kind = [plan for plan in plans if f"{kind} arithmetic" in plan.path]
+            assert {plan.path.split()[0] for plan in of_kind} == {"forward", "decode"}
+            for word in ("folded into one panel", "keys are split", "panels of", "converted a block at a time"):
+                assert any(word in plan.reason for plan in of_kind), (kind, word)
+            assert any(plan.tiles_skipped for plan in of_kind)
+            assert any(plan.slow for plan in of_kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import given, settings
 
 from clearhead.dispatch import attention
@@ -21,4 +20,4 @@ def test_any_call_is_what_the_textbook_says(row: Row):
     problem = build(row)
     output, lse = attention(*problem.arrays, **problem.options, return_lse=True)
     judge(problem).check(output, lse, slack=SLACK)
-    np.testing.assert_array_equal(attention(*problem.arrays, **problem.options), output)
+    assert attention(*problem.arrays, **problem.options).tobytes() == output.tobytes()
