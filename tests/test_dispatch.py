@@ -7,8 +7,8 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-import torch
 
+import torch
 from clearhead import biases, masks
 from clearhead.dispatch import attention, explain, merge, prepare
 from clearhead.kernels import forward, launch, schedule
@@ -82,11 +82,31 @@ class TestErrors:
         with pytest.raises(error, match=message):
             call(**arguments)
 
-    @pytest.mark.parametrize("name", ["q", "k", "v", "mask", "bias"])
-    def test_torch_tensors_are_refused_with_advice(self, qkv, name, unchecked):
+    @pytest.mark.parametrize("name", ["k", "v", "mask", "bias"])
+    def test_tensors_beside_arrays_are_refused_with_advice(self, qkv, name, unchecked):
         arguments = dict(zip("qkv", qkv, strict=True)) | {name: torch.zeros(2, 3, 7, 11)}
-        with pytest.raises(TypeError, match=rf"{name} is a torch tensor; .* \({name}.numpy\(\) shares its memory\)"):
+        with pytest.raises(TypeError, match=rf"{name} is a torch tensor and q is not; .* \({name}.numpy\(\) shares"):
             attention(**arguments)
+
+    def test_arrays_beside_tensors_are_refused_with_advice(self, qkv, unchecked):
+        q, k, v = qkv
+        with pytest.raises(TypeError, match=r"k must be a torch tensor, got ndarray"):
+            attention(torch.from_numpy(q), k, v)
+
+    def test_tensors_in_tensors_out(self, qkv):
+        tensors = [torch.from_numpy(x) for x in qkv]
+        expected, sums = attention(*qkv, mask=masks.causal(), return_lse=True)
+        output, lse = attention(*tensors, mask=masks.causal(), return_lse=True)
+        assert isinstance(output, torch.Tensor)
+        np.testing.assert_array_equal(output.numpy(), expected)
+        np.testing.assert_array_equal(lse.numpy(), sums)
+        assert explain(*tensors, mask=masks.causal()) == explain(*qkv, mask=masks.causal())
+
+    def test_strict_on_tensors(self, qkv):
+        tensors = [torch.from_numpy(x) for x in qkv]
+        rule = masks.where(lambda batch, head, query, key: (query + key) % 2 == 0)
+        with pytest.raises(ValueError, match="strict: this call would be slow"):
+            attention(*tensors, mask=rule, strict=True)
 
     def test_a_mask_with_a_head_axis_for_scores_without(self, rng):
         q = rng.standard_normal((5, 3))

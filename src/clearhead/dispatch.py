@@ -7,6 +7,7 @@ behind this door check nothing.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,9 +26,9 @@ STRIP = 256  # queries whose mask is written out at a time when it cannot be sai
 
 
 def attention(
-    q: Float[np.ndarray, "... n_q d"],
-    k: Float[np.ndarray, "... n_k d"],
-    v: Float[np.ndarray, "... n_k d_v"],
+    q: Float[Any, "... n_q d"],
+    k: Float[Any, "... n_k d"],
+    v: Float[Any, "... n_k d_v"],
     *,
     mask: masks.Mask | ArrayLike | None = None,
     bias: RelativeBias | ArrayLike | None = None,
@@ -38,8 +39,8 @@ def attention(
     seed: int | None = None,
     return_lse: bool = False,
     strict: bool = False,
-) -> Float[np.ndarray, "... n_q d_v"] | tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"]]:
-    """Exact attention in O(n) memory.
+) -> Float[Any, "... n_q d_v"] | tuple[Float[Any, "... n_q d_v"], Float[Any, "... n_q"]]:
+    """Exact attention in O(n) memory. NumPy in, NumPy out; torch in, torch out.
 
     q (…, h, n_q, d)  k (…, h_kv, n_k, d)  v (…, h_kv, n_k, d_v) → output (…, h, n_q, d_v), in q's type
 
@@ -62,6 +63,11 @@ def attention(
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
     """
+    if _is_tensor(q):
+        return _on_tensors(
+            q, k, v, strict=strict, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout,
+            seed=seed, return_lse=return_lse,
+        )  # fmt: skip
     call = prepare(
         q, k, v, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
         lse=return_lse,
@@ -103,9 +109,13 @@ def merge(
     return output.astype(outputs[0].dtype), lse.astype(sums[0].dtype)
 
 
-def explain(q: np.ndarray, k: np.ndarray, v: np.ndarray, *, return_lse: bool = False, **options: Any) -> Explanation:
+def explain(q: Any, k: Any, v: Any, *, return_lse: bool = False, **options: Any) -> Explanation:
     """What `attention` would do with the same arguments: which path, why, tiles skipped, memory. Nothing is run."""
     options.pop("strict", None)
+    if _is_tensor(q):
+        import clearhead.torch
+
+        return clearhead.torch.explain(q, k, v, return_lse=return_lse, **options)
     return prepare(q, k, v, lse=return_lse, **options).explain()
 
 
@@ -272,10 +282,28 @@ def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.nd
     return array
 
 
+def _is_tensor(value: object) -> bool:
+    """Whether this is a torch tensor; torch is not loaded to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _on_tensors(q: Any, k: Any, v: Any, *, strict: bool, **options: Any) -> Any:
+    """torch in, torch out. That room lies below this one and is entered only when a tensor comes to the door."""
+    import clearhead.torch
+
+    if strict:
+        plan = clearhead.torch.explain(q, k, v, **options)
+        if isinstance(plan, Explanation) and plan.slow:
+            raise ValueError(f"strict: this call would be slow: {'; '.join(plan.slow)}")
+    return clearhead.torch.attention(q, k, v, **options)
+
+
 def _not_torch(name: str, value: ArrayLike) -> ArrayLike:
-    if type(value).__module__.split(".")[0] == "torch":
+    if _is_tensor(value):
         raise TypeError(
-            f"{name} is a torch tensor; clearhead.attention takes NumPy arrays ({name}.numpy() shares its memory)"
+            f"{name} is a torch tensor and q is not; give all of them as tensors, or as NumPy arrays "
+            f"({name}.numpy() shares its memory)"
         )
     return value
 

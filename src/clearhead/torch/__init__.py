@@ -1,8 +1,13 @@
 """Attention under autograd: the kernels as a differentiable function, and stand-ins for torch's own modules.
 
-import clearhead.torch as cht
-cht.attention(q, k, v, mask=masks.causal())     # differentiable, also in bias and sinks
-cht.scaled_dot_product_attention                # torch.nn.functional's, to the letter
+Usage:
+
+    import clearhead.torch as cht
+
+    cht.attention(q, k, v, mask=masks.causal())     # differentiable, also in bias and sinks
+    cht.scaled_dot_product_attention                # torch.nn.functional's, to the letter
+    cht.MultiheadAttention                          # torch.nn's: constructor, call and state_dict
+    with cht.swapped(model): ...                    # an existing model on these kernels, until the block ends
 """
 
 try:
@@ -14,7 +19,31 @@ except ModuleNotFoundError as error:
     ) from error
 
 from clearhead.torch import biases
+from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention, explain
+from clearhead.torch.layers import DecoderBlock, EncoderBlock, FeedForward, LayerNorm, RMSNorm
+from clearhead.torch.multi_head import MultiheadAttention
+from clearhead.torch.rope import rope
 from clearhead.torch.sdpa import scaled_dot_product_attention
+from clearhead.torch.self_attention import CrossAttention, SelfAttention
+from clearhead.torch.swap import swapped
+from clearhead.torch.transformer import Transformer
 
-__all__ = ["attention", "biases", "explain", "scaled_dot_product_attention"]
+__all__ = [
+    "CrossAttention",
+    "DecoderBlock",
+    "EncoderBlock",
+    "FeedForward",
+    "KeyValueCache",
+    "LayerNorm",
+    "MultiheadAttention",
+    "RMSNorm",
+    "SelfAttention",
+    "Transformer",
+    "attention",
+    "biases",
+    "explain",
+    "rope",
+    "scaled_dot_product_attention",
+    "swapped",
+]

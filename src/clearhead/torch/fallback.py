@@ -6,6 +6,7 @@ of them recomputed on the way back, so memory stays O(n) in either direction.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 import torch
 from clearhead import checks, masks
 from clearhead.dispatch import leading_axes
+from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 
 CHUNK = 256  # queries at a time
@@ -59,11 +61,27 @@ def way(
     return "torch" if simple and shaped and q.shape[-2] and k.shape[-2] and (mask is None or causal) else "chunked"
 
 
-def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any) -> str:
-    """Which way a call takes, in words."""
-    if way(q, k, v, lse=return_lse, **options) == "torch":
-        return f"torch: scaled_dot_product_attention on {q.device}, which means the same here"
-    return f"chunked: torch operations on {q.device}, {CHUNK} queries at a time, recomputed for gradients"
+def explain(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
+) -> Explanation:
+    """Which way a call takes, and why."""
+    batch_shape, heads, _ = leading_axes(q, k, v)
+    n_q, n_k = q.shape[-2], k.shape[-2]
+    every = math.prod(batch_shape) * heads
+    output = every * n_q * v.shape[-1] * q.element_size()
+    fused = way(q, k, v, lse=return_lse, **options) == "torch"
+    return Explanation(
+        path=f"{'torch' if fused else 'chunked'} ({q.device})",
+        reason="scaled_dot_product_attention, which means the same here"
+        if fused
+        else f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
+        shape=f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}, {str(q.dtype).removeprefix('torch.')}",
+        tasks=1 if fused else math.ceil(n_q / CHUNK),
+        tiles=0,
+        tiles_skipped=0,
+        bytes=output if fused else output + 3 * every * min(CHUNK, n_q) * n_k * 4,
+        slow=() if fused else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
+    )
 
 
 def chunked(

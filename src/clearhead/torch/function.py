@@ -68,7 +68,7 @@ def attention(
     return (output, lse) if return_lse and lse is not None else output
 
 
-def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation | str:
+def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
     """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
     tensors = _named(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
     if any(t.device.type != "cpu" for t in tensors.values()):
