@@ -186,11 +186,16 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
         for panel in range(sizes[PANELS]):
             first = panel * width
             rows = min(width, every - first)
-            load_ranges(like, arrays, sizes, s, head, first, rows)
-            state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
-            if state != EMPTY:
-                p = panel_at(layout, t.panels + panel * layout[-1])
-                tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, state)
+            # only the keys that this panel needs: under a causal mask, a block is cut at the diagonal
+            start, end = load_ranges(like, arrays, sizes, s, head, first, rows)
+            start, end = max(start, key), min(end, key + keys)
+            if start < end:
+                state = tile_state(like, arrays, sizes, s, head, first, rows, start, end - start)
+                if state != EMPTY:
+                    p = panel_at(layout, t.panels + panel * layout[-1])
+                    tile(
+                        like, arrays, sizes, numbers, s, t, p, head, first, rows, start, end - start, start - key, state
+                    )
         write_block(like, arrays[D_KEY], sizes, t.keys, head, key, keys, sizes[D], numbers[TRUE_SCALE], s)
         write_block(like, arrays[D_VALUE], sizes, t.values, head, key, keys, sizes[D_V], 1.0 / numbers[KEEP], s)
     for panel in range(sizes[PANELS]):
@@ -245,8 +250,8 @@ def load_rows(like, array, sizes, s, p, head, first, rows, columns, target, turn
 
 
 @inlined
-def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, state):
-    """One block of keys against one panel of queries: what they add to the sums."""
+def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, offset, state):
+    """Some keys, `offset` into their block, against one panel of queries: what they add to the sums."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
     source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
@@ -267,8 +272,10 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, st
     if numbers[SOFTCAP] > 0:
         multiply_tile(like, t.slopes, keys, width, t.caps)
     row = width * size
-    add_columns(like, s.tile, row, size, p.gradient_rows, t.values, keys, width, sizes[D_V], width, BLOCK, t.ones)
-    add_columns(like, t.slopes, row, size, p.query_rows, t.keys, keys, width, sizes[D], width, BLOCK, t.ones)
+    add_columns(
+        like, s.tile, row, size, p.gradient_rows, t.values, keys, width, sizes[D_V], width, BLOCK, offset, t.ones
+    )
+    add_columns(like, t.slopes, row, size, p.query_rows, t.keys, keys, width, sizes[D], width, BLOCK, offset, t.ones)
     if not rows_finite(like, source, step, keys, sizes[D]):
         copy_finite(like, source, step, t.clean, keys, sizes[D])
         source, step = t.clean, sizes[D] * size
@@ -279,17 +286,20 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, st
 def write_block(like, array, sizes, source, head, first, rows, columns, factor, s):
     """A block of dK or dV into the caller's array."""
     size, lanes = size_of(like), lanes_of(like)
+    high = cast(like, factor)
+    stretch(like, source, BLOCK * round_up(columns, WIDEST * lanes), high, cast(like, factor - high))
     base = head_address(array, sizes, head) + first * array[ROW]
+    narrow = panel_vectors(like, columns) * lanes
     for r in range(rows):
-        x = 0
-        while x < columns:
-            wide = panel_vectors(like, columns - x) * lanes
-            here = source + (x * BLOCK + r * wide) * size
-            high = cast(like, factor)
-            stretch(like, here, wide, high, cast(like, factor - high))
-            copy(like, here, s.rows + x * size, wide)
-            x += wide
-        write_row(like, array[STORED], s.rows, base + r * array[ROW], array[COLUMN], columns, s.spare)
+        row = source + r * narrow * size
+        if columns > narrow:
+            row = s.rows
+            x = 0
+            while x < columns:
+                wide = panel_vectors(like, columns - x) * lanes
+                copy(like, source + (x * BLOCK + r * wide) * size, row + x * size, wide)
+                x += wide
+        write_row(like, array[STORED], row, base + r * array[ROW], array[COLUMN], columns, s.spare)
 
 
 @helper

@@ -201,16 +201,16 @@ def panel_vectors(like, columns):
 
 
 @helper
-def add_columns(like, a, a_row, a_step, b, c, rows, depth, columns, b_rows, c_rows, ones):
+def add_columns(like, a, a_row, a_step, b, c, rows, depth, columns, b_rows, c_rows, c_first, ones):
     """C += A · B for matrices whose columns lie in panels: a panel's rows, then the next panel's.
 
-    B has b_rows rows of which `depth` are used, C has c_rows of which `rows` are. ones: a row of ones.
+    B has b_rows rows of which `depth` are used, C has c_rows of which `rows` are, from c_first on. ones: a row of ones.
     """
     size, lanes = size_of(like), lanes_of(like)
     x = 0
     while x < columns:
         vectors = panel_vectors(like, columns - x)
-        from_, to = b + x * b_rows * size, c + x * c_rows * size
+        from_, to = b + x * b_rows * size, c + (x * c_rows + c_first * vectors * lanes) * size
         if vectors == WIDEST:
             _wide_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
         elif vectors == 1:

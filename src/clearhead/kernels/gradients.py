@@ -50,23 +50,25 @@ def gradients(
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
         delta = delta - np.where(np.isneginf(lse), 0, lse_gradient)
-    d_q = np.zeros((*call.lead, call.n_q, call.q.shape[-1]), kind)
-    lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
-    d_k = np.zeros((*lead, call.n_k, call.k.shape[-1]), kind)
-    d_v = np.zeros((*lead, call.n_k, call.d_v), kind)
-    d_bias = np.zeros(_at_least_2d(call.bias_shape), kind)
-    d_table = np.zeros(call.table.shape if call.table is not None else 0, kind)
+    bias_shape = _at_least_2d(call.bias_shape) if call.bias is not None else ()
+    d_bias = np.zeros(bias_shape, kind)
+    d_table = np.zeros(call.table.shape if call.table is not None else (), kind)
+    of_queries, d_k, d_v = [], None, None
     for strip, rows in call.strips():
         part = _Pass(strip, lse[..., rows], gradient[..., rows, :], delta[..., rows], of_bias)
         part.run()
-        d_q[..., rows, :] = part.d_q.sum(axis=0) if part.plan.splits > 1 else part.d_q[0]
-        d_k += part.d_k
-        d_v += part.d_v
+        of_queries.append(part.queries_gradient())
+        d_k = part.d_k if d_k is None else d_k + part.d_k
+        d_v = part.d_v if d_v is None else d_v + part.d_v
         if of_bias and call.bias is not None:
             d_bias[..., rows if d_bias.shape[-2] == call.n_q else slice(None), :] += part.bias_gradient()
         if of_bias and call.table is not None:
             start = strip.first_query
             d_table[:, start : start + strip.n_q + call.n_k - 1] += part.bias_gradient()
+    if d_k is None or d_v is None:  # no queries, and a mask that is worked out query by query
+        d_q, d_k, d_v = (np.zeros(x.shape, kind) for x in (call.q, call.k, call.v))
+        return Gradients(d_q, d_k, d_v, None, None, None)
+    d_q = of_queries[0] if len(of_queries) == 1 else np.concatenate(of_queries, axis=-2)
     return Gradients(
         _summed(d_q, call.q.shape),
         _summed(d_k, call.k.shape),
@@ -123,6 +125,11 @@ class _Pass:
             )
 
         spread(work, plan.tasks, 2.5 * operations(self.call))
+
+    def queries_gradient(self) -> np.ndarray:
+        """Summed over the parts of the keys, in order."""
+        whole = self.d_q[0] if self.plan.splits == 1 else self.d_q.sum(axis=0)
+        return whole if self.call.lead else whole[0]
 
     def _bias_shape(self) -> tuple[int, ...]:
         """The shape of the bias's gradient: that of the bias as it was given, for this strip's queries."""
