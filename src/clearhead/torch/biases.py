@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
-import torch
 from clearhead import biases
 from clearhead.textbook.relative import t5_buckets
 

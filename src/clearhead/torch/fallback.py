@@ -10,10 +10,10 @@ import math
 from typing import Any
 
 import numpy as np
+import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
-import torch
 from clearhead import checks, masks
 from clearhead.dispatch import leading_axes
 from clearhead.kernels.explanation import Explanation

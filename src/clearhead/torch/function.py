@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float
 
-import torch
 from clearhead import dispatch, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.kernels.explanation import Explanation

@@ -6,9 +6,9 @@ the first key. Where torch is at fault rather than different, it does not: a mas
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 
-import torch
 from clearhead import masks
 from clearhead.torch.function import attention
 
