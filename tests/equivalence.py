@@ -298,6 +298,7 @@ STRANGE = [
     row("NaN in a value in sight", SMALL, 211, 19, spoil="v[0, 1, 5, 2] = nan; v[1, 2, 7] = inf; v[1, 2, 8, 4] = -inf"),
     row("inf in a key in sight", SMALL, 211, 19, spoil="k[0, 1, 5, 2] = inf"),
     row("−inf key in sight of all", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf"),
+    row("−inf key with a NaN value", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf; v[..., 5, 2] = nan"),
     row("values at the end of the range", SMALL, 211, 19, spoil="v[..., 7, :] = 3e38; v[..., 8, :] = -3e38"),
     row("NaN with grouped heads", (2, 6, 5, 17), 211, 19, kv=(2, 2), spoil="v[..., 208, 3] = nan; k[..., 210, :] = nan",
         mask="causal()"),
