@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-
 import torch
+
 from clearhead.torch.cache import LEAST_ROOM, KeyValueCache
 
 B, H, D, D_V = 2, 3, 5, 7

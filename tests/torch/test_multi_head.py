@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 
 import pytest
+import torch
+from torch import nn
 from torch.nn import functional
 
-import torch
 from clearhead import masks
 from clearhead.torch.function import attention
 from clearhead.torch.multi_head import MultiheadAttention, attention_weights, multi_head_attention_forward
-from torch import nn
 
 D, HEADS, B, N_Q, N_K = 21, 3, 2, 5, 11
 TOLERANCE = {torch.float64: {"rtol": 1e-10, "atol": 1e-11}, torch.float32: {"rtol": 2e-5, "atol": 2e-6}}

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import torch
+
 from clearhead import masks
 from clearhead.torch.padding import both, mask_of, real_keys
 

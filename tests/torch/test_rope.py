@@ -6,8 +6,8 @@ import functools
 
 import numpy as np
 import pytest
-
 import torch
+
 from clearhead import textbook
 from clearhead.torch.rope import _table, rope
 

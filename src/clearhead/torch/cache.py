@@ -7,9 +7,8 @@ call instead, since what is kept for the way back must not change.
 
 from __future__ import annotations
 
-from jaxtyping import Float, Int
-
 import torch
+from jaxtyping import Float, Int
 
 LEAST_ROOM = 64  # positions to spare when a cache grows
 

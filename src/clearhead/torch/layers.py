@@ -10,10 +10,11 @@ from __future__ import annotations
 import copy
 from typing import Any, NamedTuple
 
+import torch
 from jaxtyping import Float
+from torch import nn
 from torch.nn import functional
 
-import torch
 from clearhead import checks
 from clearhead.textbook.feed_forward import ACTIVATIONS
 from clearhead.textbook.norms import NORMS
@@ -28,7 +29,6 @@ from clearhead.torch.self_attention import (
     matrix,
     shift,
 )
-from torch import nn
 
 
 class LayerNorm(nn.Module):
@@ -129,8 +129,9 @@ class FeedForward(nn.Module):
 class _Block(nn.Module):
     """What both kinds of block have: parts that each add something to a sum, with a norm before or after."""
 
-    def __init__(self, norm_first: bool, dropout: float) -> None:
+    def __init__(self, d_model: int, norm_first: bool, dropout: float) -> None:
         super().__init__()
+        self.d_model = checks.count("d_model", d_model)
         self.norm_first = bool(norm_first)
         self.dropout = checked_rate(dropout)
 
@@ -164,7 +165,7 @@ class EncoderBlock(_Block):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(norm_first, dropout)
+        super().__init__(d_model, norm_first, dropout)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         shared: dict[str, Any] = {"bias": bias, "dropout": dropout, **place}
         self.attention = SelfAttention(
@@ -178,7 +179,7 @@ class EncoderBlock(_Block):
         self, x: Float[torch.Tensor, "... n d_model"], mask: Mask | None = None
     ) -> Float[torch.Tensor, "... n d_model"]:
         """x (…, n, d_model)  mask, as in SelfAttention → (…, n, d_model)"""
-        x = self.added(x, self.attention, self.attention_norm, mask)
+        x = self.added(checked_rows("x", x, self.d_model), self.attention, self.attention_norm, mask)
         return self.added(x, self.feed_forward, self.feed_forward_norm)
 
 
@@ -224,7 +225,7 @@ class DecoderBlock(_Block):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(norm_first, dropout)
+        super().__init__(d_model, norm_first, dropout)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         shared: dict[str, Any] = {"bias": bias, "dropout": dropout, **place}
         heads: dict[str, Any] = {"d_model": d_model, "num_heads": num_heads, "num_kv_heads": num_kv_heads}
@@ -249,6 +250,7 @@ class DecoderBlock(_Block):
         `mask` forbids keys of the self-attention besides those to come, for instance padding; `memory_mask` those of
         the memory. With a `cache`, x continues the rows of earlier calls and the mask covers all of them.
         """
+        x = checked_rows("x", x, self.d_model)
         past, projected = (None, None) if cache is None else cache
         x = self.added(x, self.self_attention, self.self_attention_norm, mask, cache=past)
         x = self.added(x, self.cross_attention, self.cross_attention_norm, memory, memory_mask, cache=projected)

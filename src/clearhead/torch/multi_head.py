@@ -11,15 +11,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float
+from torch import nn
 from torch.nn import functional
 
-import torch
 from clearhead import masks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.torch.function import attention
 from clearhead.torch.padding import both, mask_of, real_keys
-from torch import nn
 
 TorchMask = Bool[torch.Tensor, "..."] | Float[torch.Tensor, "..."]
 

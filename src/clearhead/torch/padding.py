@@ -6,9 +6,9 @@ instead of testing it. Whoever pads elsewhere gets an array, which means the sam
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool
 
-import torch
 from clearhead import masks
 from clearhead.torch.arrays import to_numpy
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+import torch
 from jaxtyping import Float, Shaped
 
-import torch
 from clearhead.textbook.rope import Scaling, rope_table
 from clearhead.torch.arrays import to_numpy, to_torch
 

@@ -11,10 +11,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from jaxtyping import Bool, Float
+from torch import nn
 from torch.nn import functional
 
-import torch
 from clearhead import checks, masks, textbook
 from clearhead.textbook.rope import rope as textbook_rope
 from clearhead.torch.arrays import to_numpy
@@ -22,7 +23,6 @@ from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention
 from clearhead.torch.padding import both, mask_of
 from clearhead.torch.rope import rope as turn
-from torch import nn
 
 Rope = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Mask = masks.Mask | Bool[torch.Tensor, "..."]

@@ -19,13 +19,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import torch
+from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-import torch
 from clearhead.torch.multi_head import multi_head_attention_forward
 from clearhead.torch.sdpa import scaled_dot_product_attention
-from torch import nn
 
 STAND_INS: dict[Callable[..., Any], Callable[..., Any]] = {
     functional.scaled_dot_product_attention: scaled_dot_product_attention,

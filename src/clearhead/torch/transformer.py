@@ -14,10 +14,11 @@ import os
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float, Int
+from torch import nn
 from torch.nn import functional
 
-import torch
 from clearhead import checks, textbook
 from clearhead.textbook.positions import positional_encoding
 from clearhead.textbook.transformer import TIES, checked_pad_id
@@ -25,7 +26,6 @@ from clearhead.torch.arrays import to_numpy, to_torch
 from clearhead.torch.layers import DecoderBlock, DecoderBlockCache, EncoderBlock, make_norm
 from clearhead.torch.padding import real_keys
 from clearhead.torch.self_attention import checked_rate, checked_rows, matrix, shift
-from torch import nn
 
 
 class EncoderOutput(NamedTuple):
@@ -168,6 +168,11 @@ class Transformer(nn.Module):
         """
         target_ids = checked_ids("target_ids", target_ids, self.target_vocab)
         memory = checked_rows("memory", memory, self.d_model)
+        if memory_real is not None and memory_real.shape != memory.shape[:-1]:
+            raise ValueError(
+                f"memory_real must have shape {tuple(memory.shape[:-1])}, one entry per position of memory, "
+                f"got {tuple(memory_real.shape)}"
+            )
         cache = self.new_cache() if cache is None else cache
         if len(cache.blocks) != len(self.decoder):
             raise ValueError(
