@@ -304,3 +304,10 @@ def test_arithmetic_runs_in_float32_at_least():
 def test_numbers_of_other_kinds_are_fine():
     attend(scale=np.float32(0.5), softcap=np.array(2))
     create_causal_mask(np.int64(3), offset=np.int8(-1))
+
+
+def test_float64_of_another_byte_order_is_computed_in_float64(rng):
+    Q, K, V = (rng.standard_normal((5, 3)) for _ in range(3))
+    expected, _ = scaled_dot_product_attention(Q, K, V)
+    output, _ = scaled_dot_product_attention(*(x.astype(">f8") for x in (Q, K, V)))
+    np.testing.assert_array_equal(output, expected)

@@ -7,8 +7,8 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-
 import torch
+
 from clearhead import biases, masks
 from clearhead.dispatch import attention, explain, merge, prepare
 from clearhead.kernels import forward, launch, schedule

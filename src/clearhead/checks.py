@@ -54,7 +54,7 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
 @functools.cache
 def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
-    return np.dtype(np.float64 if any(np.dtype(t) == np.float64 for t in dtypes) else np.float32)
+    return np.dtype(np.float64 if any(np.dtype(t).name == "float64" for t in dtypes) else np.float32)
 
 
 def count(name: str, value: object, *, least: int | None = 1) -> int:
