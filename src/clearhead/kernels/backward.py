@@ -265,6 +265,9 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, of
         load_salt(like, sizes, s, head, first)
         drop_tile(like, sizes, s, t.slopes, keys, width, key)
     weigh(like, s.tile, keys, width, t.slopes, p.lse, p.delta, cast(like, 1.0 / numbers[KEEP]))
+    finite = rows_finite(like, source, step, keys, sizes[D])
+    if rows < width and not (finite and rows_finite(like, value, value_step, keys, sizes[D_V])):
+        clear_lanes(like, s.tile, t.slopes, keys, width, rows)
     if sizes[DROPPING] != 0:
         drop_tile(like, sizes, s, s.tile, keys, width, key)
     if arrays[D_BIAS, ADDRESS] != 0:
@@ -276,10 +279,20 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, of
         like, s.tile, row, size, p.gradient_rows, t.values, keys, width, sizes[D_V], width, BLOCK, offset, t.ones
     )
     add_columns(like, t.slopes, row, size, p.query_rows, t.keys, keys, width, sizes[D], width, BLOCK, offset, t.ones)
-    if not rows_finite(like, source, step, keys, sizes[D]):
+    if not finite:
         copy_finite(like, source, step, t.clean, keys, sizes[D])
         source, step = t.clean, sizes[D] * size
     mix(like, sizes[VECTORS], source, step, size, t.slopes, p.total, sizes[D], keys, t.ones)
+
+
+@helper
+def clear_lanes(like, tile, other, keys, width, rows):
+    """Zeros in the lanes without a query, where no mask keeps out what is not finite: 0 · NaN is NaN."""
+    size = size_of(like)
+    for j in range(keys):
+        for i in range(rows, width):
+            poke(like, tile + (j * width + i) * size, cast(like, 0.0))
+            poke(like, other + (j * width + i) * size, cast(like, 0.0))
 
 
 @helper
