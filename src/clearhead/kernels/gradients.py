@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,13 +41,16 @@ def gradients(
     gradient: np.ndarray,
     lse_gradient: np.ndarray | None = None,
     *,
+    shapes: Sequence[tuple[int, ...]],
     of_bias: bool = False,
 ) -> Gradients:
     """Differentiate a call: `gradient` is that of the output, `output` and `lse` are what the call gave.
 
-    Each gradient has the shape of what it belongs to and the type that was computed in; where an input was broadcast,
-    it is summed over what it was broadcast to.
+    Each gradient has the shape of what it belongs to, `shapes` for q, k and v, and the type that was computed in; where
+    an input was broadcast, it is summed over what it was broadcast to.
     """
+    if call.many_axes is not None:
+        return _with_many_axes(call, output, lse, gradient, lse_gradient, shapes, of_bias)
     kind = call.kind
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
@@ -66,17 +71,52 @@ def gradients(
             start = strip.first_query
             d_table[:, start : start + strip.n_q + call.n_k - 1] += part.bias_gradient()
     if d_k is None or d_v is None:  # no queries, and a mask that is worked out query by query
-        d_q, d_k, d_v = (np.zeros(x.shape, kind) for x in (call.q, call.k, call.v))
-        return Gradients(d_q, d_k, d_v, None, None, None)
-    d_q = of_queries[0] if len(of_queries) == 1 else np.concatenate(of_queries, axis=-2)
+        d_q, d_k, d_v = (np.zeros(shape, kind) for shape in shapes)
+    else:
+        d_q = of_queries[0] if len(of_queries) == 1 else np.concatenate(of_queries, axis=-2)
     return Gradients(
-        _summed(d_q, call.q.shape),
-        _summed(d_k, call.k.shape),
-        _summed(d_v, call.v.shape),
+        _summed(d_q, shapes[0]),
+        _summed(d_k, shapes[1]),
+        _summed(d_v, shapes[2]),
         d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None else None,
         d_table if of_bias and call.table is not None else None,
         _of_sinks(call, lse, delta),
     )
+
+
+def _with_many_axes(
+    call: Call,
+    output: np.ndarray,
+    lse: np.ndarray,
+    gradient: np.ndarray,
+    lse_gradient: np.ndarray | None,
+    shapes: Sequence[tuple[int, ...]],
+    of_bias: bool,
+) -> Gradients:
+    """The gradients of a call whose batch axes were made one: with that one axis, then with all of them again."""
+    assert call.many_axes is not None
+    axes = call.many_axes
+
+    def one(x: np.ndarray) -> np.ndarray:
+        return x.reshape(*call.batch_shape, *x.shape[len(axes) :])
+
+    def many(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        return _summed(x.reshape(*(axes if x.shape[0] == call.batch_shape[0] else ()), *x.shape[1:]), shape)
+
+    bias_shape = () if call.bias is None else (*call.bias.shape[:-2], *_at_least_2d(call.bias_shape)[-2:])
+    found = gradients(
+        replace(call, many_axes=None, bias_shape=bias_shape),
+        one(output),
+        one(lse),
+        one(gradient),
+        None if lse_gradient is None else one(lse_gradient),
+        shapes=[(*call.batch_shape, *x.shape[-3:]) for x in (call.q, call.k, call.v)],
+        of_bias=of_bias,
+    )
+    d_q, d_k, d_v = (many(x, shape) for x, shape in zip((found.q, found.k, found.v), shapes, strict=True))
+    return found._replace(
+        q=d_q, k=d_k, v=d_v, bias=None if found.bias is None else many(found.bias, call.bias_shape)
+    )  # fmt: skip
 
 
 class _Pass:
@@ -168,7 +208,7 @@ class _Pass:
         assert x is not None
         if self.call.table is not None:
             x = x[..., : self.call.table.shape[1]]
-            x = x.reshape(-1, self.call.heads, x.shape[-1]).sum(axis=0)
+            x = x.sum(axis=tuple(range(x.ndim - 2)))
             return x if self.call.table.shape[0] > 1 else x.sum(axis=0, keepdims=True)
         shape = self._bias_shape()
         return x if x.shape == shape else _summed(x.sum(axis=0).reshape(*self.call.lead, *x.shape[-2:]), shape)
@@ -203,8 +243,8 @@ def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray) -> np.ndarray | No
     sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
     with np.errstate(invalid="ignore"):
         weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
-    each = -np.where(np.isneginf(lse), 0, weight * delta).reshape(-1, call.heads, call.n_q).sum(axis=(0, 2))
-    return _summed(each, call.sinks.shape)
+    each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1)
+    return _summed(each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0), call.sinks.shape)
 
 
 def _summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -22,6 +22,19 @@ from clearhead.textbook.dropout import checked_dropout, dropout_mask
 CHUNK = 256  # queries at a time
 
 
+def scores_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[int, ...]:
+    """(*batch, heads, n_q, n_k), or (n_q, n_k) where no argument has heads."""
+    batch_shape, heads, _ = leading_axes(q, k, v)
+    lead = (*batch_shape, heads) if max(q.ndim, k.ndim, v.ndim) > 2 else ()
+    return (*lead, q.shape[-2], k.shape[-2])
+
+
+def distances(rows: slice, n_k: int, device: torch.device) -> torch.Tensor:
+    """Where in a table of distances each place of a chunk of queries looks."""
+    queries, keys = torch.arange(rows.start, rows.stop, device=device), torch.arange(n_k, device=device)
+    return queries[:, None] - keys + n_k - 1
+
+
 def attention(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -183,8 +196,7 @@ def _bias_rows(bias: Any, rows: slice, n_q: int, n_k: int, q: torch.Tensor) -> t
     if isinstance(bias, torch.Tensor):
         return bias[..., rows, :] if bias.ndim > 1 and bias.shape[-2] == n_q else bias
     table = torch.as_tensor(bias.table(n_q, n_k)).to(q.device)
-    steps = torch.arange(rows.start, rows.stop)[:, None] - torch.arange(n_k) + n_k - 1
-    return table[:, steps.to(q.device)]
+    return table[:, distances(rows, n_k, q.device)]
 
 
 def _mixed(weights: torch.Tensor, v: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:

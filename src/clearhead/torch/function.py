@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from clearhead import dispatch, masks
+from clearhead import checks, dispatch, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.kernels.explanation import Explanation
 from clearhead.torch import fallback
@@ -21,6 +21,9 @@ from clearhead.torch.biases import RelativeBias, constant
 
 Mask = masks.Mask | torch.Tensor
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
+
+FLOAT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+STRUCTURES: dict[str, tuple[type, ...]] = {"mask": (masks.Mask,), "bias": (RelativeBias, NumpyRelativeBias)}
 
 
 @torch.compiler.disable(reason="clearhead's kernels are called from Python")
@@ -33,7 +36,7 @@ def attention(
     bias: Bias | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    sinks: Float[torch.Tensor, " h"] | None = None,
+    sinks: Float[torch.Tensor, "*h"] | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
     return_lse: bool = False,
@@ -49,20 +52,24 @@ def attention(
     Raises:
         TypeError: a tensor is not of floats, or the mask is neither a mask nor boolean nor float.
         ValueError: shapes do not fit together.
-        NotImplementedError: called under torch.func.vmap, or differentiated twice.
+        NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
+    if isinstance(sinks, (int, float)):
+        sinks = torch.tensor(sinks, dtype=torch.float64, device=q.device)
     tensors = _named(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
-    q, k, v = _autocast(q, k, v)
+    q, k, v = autocast(q, k, v)
     options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed}
+    name = "bias"
     if isinstance(mask, torch.Tensor) and mask.is_floating_point():
-        bias = mask if bias is None else _written_out(bias, q, k) + mask
-        mask = None
+        name = "mask" if bias is None else "bias"
+        bias, mask = mask if bias is None else _sum(bias, mask, q, k, v), None
     if any(t.device.type != "cpu" for t in tensors.values()):
         output, lse = fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
     else:
         table = bias.table(q.shape[-2], k.shape[-2]) if isinstance(bias, RelativeBias) else None
         if isinstance(bias, NumpyRelativeBias):
             options["relative"] = bias
+        options["additive"] = name  # what errors call it
         full = bias if isinstance(bias, torch.Tensor) else None
         output, lse = _Attention.apply(q, k, v, full, table, sinks, mask, options)
     return (output, lse) if return_lse and lse is not None else output
@@ -100,8 +107,9 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
         *tensors, mask, options = inputs
-        ctx.save_for_backward(*tensors, *output)
-        ctx.mask, ctx.options = mask, options
+        flags = mask if isinstance(mask, torch.Tensor) else None  # saved, so that torch notices if it is changed
+        ctx.save_for_backward(*tensors, *output, flags)
+        ctx.mask, ctx.options = None if flags is not None else mask, options
         ctx.set_materialize_grads(False)
 
     @staticmethod
@@ -109,14 +117,22 @@ class _Attention(torch.autograd.Function):
         if gradient is None and lse_gradient is None:
             return (None,) * 8
         wanted = tuple(ctx.needs_input_grad[:6])
-        found = _Gradient.apply(*ctx.saved_tensors, gradient, lse_gradient, ctx.mask, ctx.options, wanted)
-        return *found, None, None
+        *saved, flags = ctx.saved_tensors
+        mask = ctx.mask if flags is None else flags
+        return *_Gradient.apply(*saved, gradient, lse_gradient, mask, ctx.options, wanted), None, None
 
     @staticmethod
     def vmap(*_: Any) -> Any:
         raise NotImplementedError(
             "clearhead.torch.attention does not run under torch.func.vmap; give it the whole batch instead: "
             "it takes any number of leading axes"
+        )
+
+    @staticmethod
+    def jvp(*_: Any) -> Any:
+        raise NotImplementedError(
+            "clearhead.torch.attention has no forward-mode derivative; use backward, torch.autograd.grad or "
+            "torch.func.vjp"
         )
 
 
@@ -148,6 +164,7 @@ class _Gradient(torch.autograd.Function):
             to_numpy(lse),
             to_numpy(gradient),
             None if lse_gradient is None else to_numpy(lse_gradient),
+            shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
             of_bias=wanted[3] or wanted[4],
         )
         inputs = (q, k, v, bias, table, sinks)
@@ -165,6 +182,7 @@ class _Gradient(torch.autograd.Function):
         raise NotImplementedError("clearhead.torch.attention can be differentiated once, not twice")
 
     vmap = _Attention.vmap
+    jvp = _Attention.jvp  # type: ignore[assignment]
 
 
 def _prepared(
@@ -179,15 +197,19 @@ def _prepared(
 ) -> dispatch.Call:
     """The call the kernels get, over the tensors' own memory."""
     options = dict(options)
-    structure: Any = options.pop("relative", None)
+    relative, name = options.pop("relative", None), options.pop("additive")
+    added = {"mask": to_numpy(mask) if isinstance(mask, torch.Tensor) else mask, "bias": relative}
     if table is not None:
-        structure = constant(to_numpy(table))
+        added["bias"] = constant(to_numpy(table))
+    elif bias is not None:
+        added[name] = to_numpy(bias)
     return dispatch.prepare(
-        *(to_numpy(x) for x in (q, k, v)),
-        mask=to_numpy(mask) if isinstance(mask, torch.Tensor) else mask,
-        bias=to_numpy(bias) if bias is not None else structure,
+        to_numpy(q),
+        to_numpy(k),
+        to_numpy(v),
         sinks=None if sinks is None else to_numpy(sinks),
         lse=True,
+        **added,
         **options,
     )
 
@@ -195,14 +217,15 @@ def _prepared(
 def _named(**values: Any) -> dict[str, torch.Tensor]:
     """The tensors among the arguments; q, k and v must be, and none may be an array."""
     for name, value in values.items():
-        if name in ("q", "k", "v") and not isinstance(value, torch.Tensor):
-            raise TypeError(
-                f"{name} must be a torch tensor, got {type(value).__name__} (clearhead.attention takes NumPy arrays)"
-            )
-        if isinstance(value, np.ndarray):
-            raise TypeError(
-                f"{name} must be a torch tensor here, got a NumPy array (torch.from_numpy({name}) makes one)"
-            )
+        if isinstance(value, torch.Tensor):
+            _check_type(name, value)
+        elif isinstance(value, np.ndarray):
+            hint = "clearhead.attention takes NumPy arrays" if name in "qkv" else f"torch.from_numpy({name}) makes one"
+            raise TypeError(f"{name} must be a torch tensor here, got a NumPy array ({hint})")
+        elif not (value is None and name not in "qkv") and not isinstance(value, STRUCTURES.get(name, ())):
+            kinds = {"mask": "a mask from clearhead.masks or a torch tensor", "bias": "a torch tensor or a bias"}
+            wanted = kinds.get(name, "a torch tensor")
+            raise TypeError(f"{name} must be {wanted}, got {type(value).__name__} (torch.tensor({name}) may make one)")
     tensors = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
     devices = {str(t.device) for t in tensors.values()}
     if len(devices) > 1:
@@ -211,21 +234,41 @@ def _named(**values: Any) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def _autocast(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Under autocast, attention runs in its lower precision, as torch's own does."""
+def _check_type(name: str, tensor: torch.Tensor) -> None:
+    """Floats, or booleans for a mask."""
+    if tensor.dtype in FLOAT_TYPES or (name == "mask" and tensor.dtype == torch.bool):
+        return
+    got, fix = str(tensor.dtype).removeprefix("torch."), f"{name}.float() makes it a float tensor"
+    if name == "mask":
+        raise TypeError(
+            f"mask must be boolean (True = may attend) or float (added to the scores), got {got} "
+            "(mask.bool() turns 0 and 1 into a boolean mask)"
+        )
+    if name in "qkv" and not tensor.is_floating_point():
+        fix = f"did you pass token ids? {fix}"
+    raise TypeError(f"{name} must be float16, bfloat16, float32 or float64, got {got} ({fix})")
+
+
+def autocast(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Under autocast, attention runs in its lower precision, as torch's own does; float64 stays."""
     device = q.device.type
-    if not torch.is_autocast_enabled(device):
+    if not (torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)):
         return q, k, v
     kind = torch.get_autocast_dtype(device)
-    return tuple(x.to(kind) if x.dtype == torch.float32 else x for x in (q, k, v))  # type: ignore[return-value]
+    return tuple(x.to(kind) if x.dtype in FLOAT_TYPES[:3] else x for x in (q, k, v))  # type: ignore[return-value]
 
 
-def _written_out(bias: Bias, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-    """A bias as a tensor to add a float mask to."""
-    if isinstance(bias, torch.Tensor):
-        return bias
+def _sum(bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """A bias and a float mask in one tensor; in float64, in which two of the lowest float32 numbers are no −inf."""
     n_q, n_k = q.shape[-2], k.shape[-2]
-    if isinstance(bias, NumpyRelativeBias):
-        return torch.from_numpy(bias.array(n_q, n_k)).to(q.dtype)
-    steps = torch.arange(n_q)[:, None] - torch.arange(n_k)
-    return bias.table(n_q, n_k)[:, steps + n_k - 1]
+    kind = torch.float32 if q.device.type == "mps" else torch.float64  # MPS has no float64
+    if isinstance(bias, torch.Tensor):
+        other = bias.to(kind)
+    else:
+        table = torch.as_tensor(bias.table(n_q, n_k)).to(q.device, kind)
+        other = table[:, fallback.distances(slice(0, n_q), n_k, q.device)]
+        other = other[0] if len(other) == 1 else other
+    shape = fallback.scores_shape(q, k, v)
+    for name, x in (("mask", mask), ("bias", other)):
+        checks.fits(name, np.broadcast_to(np.False_, tuple(x.shape)), shape)
+    return other + mask
