@@ -1,0 +1,407 @@
+"""Models that know nothing of clearhead run on its kernels inside a block, and on torch's before and after it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import pickle
+import threading
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.nn.functional import scaled_dot_product_attention as imported_earlier
+
+from clearhead.torch import swap
+from clearhead.torch.swap import swapped
+
+B, N_S, N_T, D, H = 2, 11, 7, 24, 4
+TORCHS = functional.scaled_dot_product_attention
+BLOCKS = {"thread": lambda model: swapped(), "model": swapped}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The names of the stand-ins that were called, in order."""
+    found = []
+    for function, stand_in in list(swap.STAND_INS.items()):
+
+        def noted(*args, stand_in=stand_in, **kwargs):
+            found.append(stand_in.__name__)
+            return stand_in(*args, **kwargs)
+
+        monkeypatch.setitem(swap.STAND_INS, function, noted)
+    return found
+
+
+def randn(*shape, seed=1, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def untouched(model):
+    assert functional.scaled_dot_product_attention is TORCHS
+    assert torch.backends.mha.get_fastpath_enabled()
+    assert not any("forward" in vars(module) for module in model.modules())
+    return True
+
+
+class Attend(nn.Module):
+    """The smallest model there is."""
+
+    def forward(self, x):
+        return imported_earlier(x, x, x, is_causal=True)
+
+
+# Models
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_torchs_transformer(calls, block, training):
+    torch.manual_seed(0)
+    model = nn.Transformer(D, H, 2, 3, 13, dropout=0.0, batch_first=True, dtype=torch.float64).train(training)
+    x, y = randn(B, N_S, D), randn(B, N_T, D, seed=2)
+    padding = torch.arange(N_S) >= torch.tensor([[N_S], [8]])
+    causal = nn.Transformer.generate_square_subsequent_mask(N_T, dtype=torch.float64)
+    options = {"src_key_padding_mask": padding, "memory_key_padding_mask": padding, "tgt_mask": causal}
+    with contextlib.nullcontext() if training else torch.no_grad():
+        for given in ({}, options):
+            calls.clear()
+            expected = model(x, y, **given)
+            assert calls == []
+            with BLOCKS[block](model):
+                got = model(x, y, **given)
+            assert calls == ["multi_head_attention_forward"] * (2 + 2 * 3)
+            torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-11)
+    assert untouched(model)
+    if training:
+        parameters = list(model.parameters())
+        for a, b in zip(
+            torch.autograd.grad(got.square().sum(), parameters),
+            torch.autograd.grad(expected.square().sum(), parameters),
+            strict=True,
+        ):
+            torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("need_weights", [False, True])
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
+def test_torchs_multihead_attention(calls, block, need_weights, mode):
+    model = nn.MultiheadAttention(D, H, batch_first=True, dtype=torch.float64).eval()
+    x = randn(B, N_S, D)
+    with mode():
+        expected = model(x, x, x, need_weights=need_weights)
+        with BLOCKS[block](model):
+            got = model(x, x, x, need_weights=need_weights)
+    assert calls == ["multi_head_attention_forward"]
+    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-11)
+    assert untouched(model)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_torchs_fused_encoder_steps_aside(calls, block):
+    layer = nn.TransformerEncoderLayer(D, H, 13, batch_first=True, dtype=torch.float64)
+    model = nn.TransformerEncoder(layer, 2).eval()  # with padding and no gradients, torch would take its fused path
+    x, padding = randn(B, N_S, D), torch.arange(N_S) >= torch.tensor([[N_S], [8]])
+    with torch.no_grad():
+        expected = model(x, src_key_padding_mask=padding)
+        with BLOCKS[block](model):
+            got = model(x, src_key_padding_mask=padding)
+    assert len(calls) == 2
+    torch.testing.assert_close(got[~padding], expected[~padding], rtol=1e-10, atol=1e-11)
+
+
+def small_models():
+    import transformers as t
+
+    sizes = {"vocab_size": 97, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return {
+        "llama": (t.LlamaForCausalLM, t.LlamaConfig(**sizes, intermediate_size=24, num_key_value_heads=2)),
+        "bert": (t.BertModel, t.BertConfig(**sizes, intermediate_size=24)),
+        "gpt2": (t.GPT2LMHeadModel, t.GPT2Config(vocab_size=97, n_embd=32, n_layer=2, n_head=4)),
+        "bart": (
+            t.BartForConditionalGeneration,
+            t.BartConfig(
+                vocab_size=97, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                decoder_attention_heads=4, encoder_ffn_dim=24, decoder_ffn_dim=24, pad_token_id=0, eos_token_id=1,
+                bos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None,
+            ),
+        ),
+    }  # fmt: skip
+
+
+def random_model(name):
+    kind, config = small_models()[name]
+    config._attn_implementation = "sdpa"
+    torch.manual_seed(0)
+    return kind(config).eval()
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("name", ["llama", "bert", "gpt2", "bart"])
+def test_models_of_transformers(calls, block, name):
+    model = random_model(name)
+    ids = torch.randint(3, 97, (B, N_S), generator=torch.Generator().manual_seed(3))
+    real = torch.ones_like(ids)
+    real[0, 8:] = 0
+    layers = {"bart": 2 + 2 * 2}.get(name, 2)
+    for given in ({}, {"attention_mask": real}):
+        calls.clear()
+        with torch.no_grad():
+            expected = model(ids, **given)[0]
+            assert calls == []
+            with BLOCKS[block](model):
+                got = model(ids, **given)[0]
+        assert calls == ["scaled_dot_product_attention"] * layers
+        torch.testing.assert_close(got, expected, rtol=1e-4, atol=2e-6)
+    assert untouched(model)
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "bart"])
+def test_generation(calls, name):
+    model = random_model(name)
+    ids = torch.randint(3, 97, (B, N_S), generator=torch.Generator().manual_seed(3))
+    options = {"max_new_tokens": 5, "do_sample": False, "pad_token_id": 0}
+    expected = model.generate(ids, **options)
+    with swapped(model):
+        got = model.generate(ids, **options)
+    steps = got.shape[1] - (1 if name == "bart" else N_S)
+    assert len(calls) == (2 + 4 * steps if name == "bart" else 2 * steps), "an encoder is called without its model"
+    assert torch.equal(got, expected)
+
+
+def test_gradients_of_a_model_of_transformers():
+    model = random_model("llama").train()
+    ids = torch.randint(3, 97, (B, N_S), generator=torch.Generator().manual_seed(3))
+
+    def gradients():
+        model.zero_grad()
+        model(ids, labels=ids).loss.backward()
+        return [p.grad.clone() for p in model.parameters()]
+
+    expected = gradients()
+    with swapped():
+        got = gradients()
+    for a, b in zip(got, expected, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+
+
+def test_recorded_in_the_block_and_differentiated_after_it(calls):
+    x = randn(1, 2, N_S, 5).requires_grad_()
+    with swapped():
+        y = imported_earlier(x, x, x)
+    (got,) = torch.autograd.grad(y.square().sum(), x)
+    (expected,) = torch.autograd.grad(imported_earlier(x, x, x).square().sum(), x)
+    torch.testing.assert_close(got, expected, rtol=1e-10, atol=1e-12)
+    assert calls == ["scaled_dot_product_attention"]
+
+
+# Beginning and end of a block
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_exception_ends_it(calls, block, error):
+    model, x = nn.Sequential(Attend(), nn.Identity()), randn(1, 2, N_S, 5)
+
+    def fail(*_):
+        raise error
+
+    handle = model[1].register_forward_hook(fail)
+    with pytest.raises(error), BLOCKS[block](model):
+        model(x)
+    handle.remove()
+    assert untouched(model)
+    calls.clear()
+    model(x)
+    assert calls == []
+    assert swap._depth.count == 0
+
+
+def test_blocks_are_nested(calls):
+    model, x = nn.Sequential(Attend()), randn(1, 2, N_S, 5)
+    with swapped():
+        with swapped(), swapped(model):
+            model(x)
+            assert len(calls) == 1, "one stand-in answers, however deep"
+        model(x)
+    assert len(calls) == 2
+    with swapped(model):
+        with swapped(model):
+            pass
+        model(x)
+    model(x)
+    assert len(calls) == 3
+    assert untouched(model)
+
+
+def test_only_the_models_that_are_named(calls):
+    one, other, x = Attend(), Attend(), randn(1, 2, N_S, 5)
+    with swapped(one):
+        other(x)
+        imported_earlier(x, x, x)
+        assert calls == []
+        one(x)
+        assert len(calls) == 1
+    with swapped(one, other):
+        one(x), other(x)
+    assert len(calls) == 3
+
+
+def in_a_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def test_other_threads(calls):
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    with swapped():
+        in_a_thread(lambda: model(x))
+        assert calls == [], "a block is this thread's alone"
+    with swapped(model):
+        in_a_thread(lambda: model(x))
+        assert len(calls) == 1, "a model is swapped for all"
+
+
+def test_blocks_of_two_threads_overlap(calls):
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    entered, leave = threading.Event(), threading.Event()
+
+    def other():
+        with swapped(model):
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    with swapped(model):
+        thread.start()
+        assert entered.wait(10)
+    model(x)
+    assert len(calls) == 1, "the other thread's block goes on"
+    leave.set()
+    thread.join()
+    model(x)
+    assert len(calls) == 1
+    assert untouched(model)
+
+
+def test_a_block_may_end_while_a_call_is_under_way(calls):
+    inside, go_on = threading.Event(), threading.Event()
+
+    class Slow(Attend):
+        def forward(self, x):
+            inside.set()
+            go_on.wait(10)
+            return super().forward(x)
+
+    model, x = Slow(), randn(1, 2, N_S, 5)
+    depths = []
+    thread = threading.Thread(target=lambda: (model(x), depths.append(swap._depth.count)))
+    with swapped(model):
+        thread.start()
+        assert inside.wait(10)
+    go_on.set()
+    thread.join()
+    assert len(calls) == 1
+    assert depths == [0]
+    assert untouched(model)
+
+
+def test_copies_made_inside_are_plain_and_their_own(calls):
+    model = nn.TransformerEncoderLayer(D, H, 13, batch_first=True, dtype=torch.float64).eval()
+    x = randn(B, N_S, D)
+    expected = model(x)
+    with swapped(model):
+        copies = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+    for made in copies:
+        torch.testing.assert_close(made(x), expected, rtol=1e-12, atol=1e-12)
+    assert calls == []
+
+
+def test_a_forward_that_was_there_before_is_put_back(calls):
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    own = model.forward = lambda x: 2 * imported_earlier(x, x, x)
+    with swapped(model):
+        model(x)
+        assert len(calls) == 1
+    assert vars(model)["forward"] is own
+
+
+def test_a_forward_that_came_after_stays_and_ours_lets_pass(calls):
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    with swapped(model):
+        ours = model.forward
+        model.forward = lambda x: ours(x)
+    model(x)
+    assert calls == []
+
+
+def test_the_signature_is_still_there():
+    model = random_model("gpt2")
+    before = inspect.signature(model.forward)
+    with swapped(model):
+        assert inspect.signature(model.forward) == before
+
+
+def test_it_decorates_a_function(calls):
+    @swapped()
+    def run(x):
+        return imported_earlier(x, x, x)
+
+    run(randn(1, 2, N_S, 5))
+    run(randn(1, 2, N_S, 5))
+    assert len(calls) == 2
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's own, while it compiles
+def test_a_compiled_model(calls, unchecked):
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    expected = model(x)
+    compiled = torch.compile(model, backend="eager")
+    with swapped():
+        torch.testing.assert_close(compiled(x), expected, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(compiled(x), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_tensors_are_left_to_torch(calls):
+    rows = [randn(2, n, 5).transpose(0, 1) for n in (3, 7)]
+    nested = torch.nested.nested_tensor(rows, layout=torch.jagged).transpose(1, 2)
+    expected = imported_earlier(nested, nested, nested)
+    with swapped():
+        got = imported_earlier(nested, nested, nested)
+    torch.testing.assert_close(got.values(), expected.values())
+    assert calls == []
+
+
+def test_errors_of_the_stand_in_come_through(unchecked):
+    x = randn(1, 2, N_S, 5)
+    with swapped(), pytest.raises(RuntimeError, match="attn_mask and is_causal=True cannot be given together"):
+        imported_earlier(x, x, x, attn_mask=torch.ones(N_S, N_S, dtype=torch.bool), is_causal=True)
+    assert swap._depth.count == 0
+
+
+# Errors
+
+
+def test_what_is_not_a_model_is_refused(unchecked):
+    with pytest.raises(TypeError, match=r"swapped takes models \(nn.Module\), or nothing .* got Tensor \(the model is"):
+        swapped(torch.zeros(3)).__enter__()
+    with pytest.raises(TypeError, match="got function"):
+        swapped(Attend(), randn).__enter__()
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit")
+def test_torchscript_is_refused():
+    scripted = torch.jit.trace(nn.Linear(3, 3), torch.zeros(2, 3))
+    with pytest.raises(TypeError, match="cannot reach into a TorchScript module"):
+        swapped(scripted).__enter__()
