@@ -4,6 +4,8 @@ Nothing here is a test. The goals are ratios taken in one run, so they hold for 
 
     cases      the table: what is measured, and what it should reach
     peers      how each library is asked for the same attention
+    gradients  and for its gradients
+    training   a small GPT, trained on either
     rows       what a measurement is, and whether it reaches its goals
     measure    time and memory, all peers in turn
     accuracy   errors against float64

@@ -9,12 +9,12 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as np
 
-from benchmarks import accuracy, measure, peers
+from benchmarks import accuracy, gradients, measure, peers
 from benchmarks.measure import Effort, Tick
 from benchmarks.peers import Call, Problem
 from benchmarks.rows import LARGEST, RMS, SHARE, SPEED, Goal, Peer, Row, spread
@@ -23,11 +23,20 @@ from clearhead import biases, masks
 TYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
+class Solvable(Protocol):
+    """What a timed case is about: how much work it is, and what should come out."""
+
+    @property
+    def operations(self) -> float: ...
+
+    def truth(self, kind: type[np.floating[Any]] = ...) -> np.ndarray: ...
+
+
 @dataclass(frozen=True)
 class Work:
     """What a timed case does: one problem, and the calls that solve it."""
 
-    problem: Problem
+    problem: Solvable
     calls: dict[str, Call]
 
 
@@ -188,6 +197,35 @@ def drawn(make: Callable[..., Problem], n: int) -> Callable[[float, int], Proble
     return lambda size, seed: make(at(size, n), h=2, seed=seed)
 
 
+def backward(
+    n: int, h: int = 8, *, causal: bool = False, bias: bool = False, dropout: float = 0.0, **shape: Any
+) -> Callable[[float, int], Work]:
+    """Forward and backward over n positions."""
+
+    def build(size: float, threads: int) -> Work:
+        length = at(size, n)
+        problem = (causal_problem if causal else draw)(length, h=h, **shape)
+        if bias:
+            drawn = np.random.default_rng(1).standard_normal((1, h, length, length), np.float32)
+            problem = replace(problem, bias=drawn, addition=drawn)
+        asked = gradients.Gradients(replace(problem, dropout=dropout))
+        return Work(asked, gradients.calls(asked))
+
+    return build
+
+
+def training(n: int, b: int) -> Callable[[float, int], Work]:
+    """A step of a small GPT over b texts of n words; one training goes on from call to call for each library."""
+
+    def build(size: float, threads: int) -> Work:
+        from benchmarks.training import ATTENTION, FirstStep, Shape, Training
+
+        shape = Shape(n=at(size, n), b=b)
+        return Work(FirstStep(shape), {name: Call(Training(shape, f).step) for name, f in ATTENTION.items()})
+
+    return build
+
+
 def work(problem: Problem, threads: int) -> Work:
     return Work(problem, peers.calls(problem, threads))
 
@@ -223,6 +261,16 @@ CASES: tuple[Case | AccuracyCase, ...] = (
     Case("bias ALiBi n=2048", "options", "SDPA, float mask", alibi(2048)),
     Case("grouped heads 32/8 n=2048", "options", "SDPA, is_causal, enable_gqa", causal(2048, h=32, h_kv=8)),
     Case("small n=32", "small", "SDPA", plain(32), faster(0.5)),
+    *(Case(f"backward n={n}", "backward", "SDPA", backward(n, HEADS[n]), faster(1.2)) for n in (512, 1024, 2048, 4096)),
+    *(
+        Case(f"backward causal n={n}", "backward", "SDPA, is_causal", backward(n, HEADS[n], causal=True), faster(1.5))
+        for n in (512, 1024, 2048, 4096)
+    ),
+    Case("backward bias n=2048", "backward", "SDPA, float mask", backward(2048, bias=True), faster(4)),
+    Case("backward d_v=96 n=2048", "backward", "SDPA", backward(2048, d_v=96), faster(4)),
+    Case("backward dropout 0.1 n=2048", "backward", "SDPA, dropout_p", backward(2048, dropout=0.1), faster(4)),
+    Case("GPT step 8 × 256", "training", "SDPA, is_causal", training(256, 8)),
+    Case("GPT step 2 × 1024", "training", "SDPA, is_causal", training(1024, 2)),
     *(
         AccuracyCase(f"accuracy {kind} n={n}", "accuracy", drawn(make, n))
         for kind, make in (("dense", draw), ("causal", causal_problem))

@@ -31,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 SIZE = 1 / 61
 THREADS = machine.cores()  # with fewer, not everyone takes part
 TIMED = [case for case in cases.CASES if isinstance(case, cases.Case)]
+FORWARD = [case for case in TIMED if case.group not in ("backward", "training")]
 EXACT = [case for case in cases.CASES if isinstance(case, cases.AccuracyCase)]
 TOLERANCE = {"float32": 4e-6, "float16": 1e-3, "bfloat16": 1e-2}
 MINIMAL = Effort(rounds=2, seconds=0.0, inputs=2)
@@ -60,26 +61,52 @@ def named(name: str) -> cases.Case | cases.AccuracyCase:
 def test_everyone_computes_the_same(case):
     work = case.build(SIZE, THREADS)
     truth = work.problem.truth()
-    assert {measure.OURS, measure.THEIRS, "textbook"} <= work.calls.keys()
+    assert {measure.OURS, measure.THEIRS} <= work.calls.keys()
+    assert case not in FORWARD or "textbook" in work.calls
+    tolerance = TOLERANCE[work.problem.q.dtype.name if case in FORWARD else "float32"]
     for name, call in work.calls.items():
         if name == measure.YARDSTICK or call.random:
             continue
         answer = call.read(call.run()).astype(np.float64)
         assert answer.shape == truth.shape
         error = np.abs(answer - truth).max()
-        assert error < TOLERANCE[work.problem.q.dtype.name], f"{name} is off by {error}"
+        assert error < tolerance, f"{name} is off by {error}"
 
 
 def test_who_takes_part_where():
-    without = {case.name for case in TIMED if "onnxruntime" not in case.build(SIZE, THREADS).calls}
+    without = {case.name for case in FORWARD if "onnxruntime" not in case.build(SIZE, THREADS).calls}
     assert without == {"decode bfloat16", "dropout 0.1 n=2048"}
+    for case in TIMED:
+        assert case in FORWARD or set(case.build(SIZE, THREADS).calls) == {measure.OURS, measure.THEIRS}
     beside_sgemm = [case.name for case in TIMED if measure.YARDSTICK in case.build(SIZE, THREADS).calls]
     assert beside_sgemm == [case.name for case in TIMED if case.group == "dense"]
 
 
-def test_dropout_is_compared_only_with_who_drops_the_same():
-    calls = named("dropout 0.1 n=2048").build(SIZE, THREADS).calls
+@pytest.mark.parametrize("name", ["dropout 0.1 n=2048", "backward dropout 0.1 n=2048"])
+def test_dropout_is_compared_only_with_who_drops_the_same(name):
+    calls = named(name).build(SIZE, THREADS).calls
     assert {name for name, call in calls.items() if call.random} == {"torch"}
+
+
+def test_gradients_are_those_of_everything_that_went_in():
+    problem = named("backward bias n=2048").build(SIZE, THREADS).problem
+    of = problem.of
+    assert problem.truth().size == of.q.size + of.k.size + of.v.size + of.addition.size
+    assert problem.operations == 3.5 * of.operations
+    step = 1e-6  # one of them by difference quotient
+    moved = replace(of, v=of.v.astype(np.float64))
+    moved.v[0, 3, 5, 7] += step
+    difference = ((moved.truth() - of.truth()) * problem.weighing).sum() / step
+    place = of.q.size + of.k.size + np.ravel_multi_index((0, 3, 5, 7), of.v.shape)
+    assert problem.truth()[place] == pytest.approx(difference, rel=1e-6)
+
+
+def test_a_training_case_goes_on_from_step_to_step():
+    work = named("GPT step 8 × 256").build(1 / 16, THREADS)
+    ours, theirs = ([work.calls[name].run() for _ in range(3)] for name in (measure.OURS, measure.THEIRS))
+    assert len({*ours}) == 3
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert ours[0] == pytest.approx(float(work.problem.truth()), abs=1e-5)
 
 
 def test_large_problems_are_kept_from_the_textbook():
@@ -135,6 +162,13 @@ def test_names_are_unique_and_every_goal_of_the_design_is_there():
         "bias ALiBi n=2048": None,
         "grouped heads 32/8 n=2048": None,
         "small n=32": 0.5,
+        **{f"backward n={n}": 1.2 for n in (512, 1024, 2048, 4096)},
+        **{f"backward causal n={n}": 1.5 for n in (512, 1024, 2048, 4096)},
+        "backward bias n=2048": 4,
+        "backward d_v=96 n=2048": 4,
+        "backward dropout 0.1 n=2048": 4,
+        "GPT step 8 × 256": None,
+        "GPT step 2 × 1024": None,
     }
 
 
@@ -145,8 +179,9 @@ def test_names_are_unique_and_every_goal_of_the_design_is_there():
         (["masks"], ["causal window 256 n=8192", "padded batch 16 × 1024", "packed documents"]),
         (["causal"], [f"causal n={n}" for n in (256, 512, 1024, 2048, 4096, 8192)]),
         (["DENSE n=512 d=1"], ["dense n=512 d=128"]),
-        (["causal n=5?2"], ["causal n=512", "accuracy causal n=512"]),
-        (["causal*24", "small"], ["causal n=1024", "small n=32"]),
+        (["causal n=5?2"], ["causal n=512", "backward causal n=512", "accuracy causal n=512"]),
+        (["causal*24", "small"], ["causal n=1024", "small n=32", "backward causal n=1024"]),
+        (["training"], ["GPT step 8 × 256", "GPT step 2 × 1024"]),
         (["nothing of the kind"], []),
     ],
 )  # fmt: skip

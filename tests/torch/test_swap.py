@@ -367,9 +367,13 @@ def test_a_compiled_model(calls, unchecked):
     model, x = Attend(), randn(1, 2, N_S, 5)
     expected = model(x)
     compiled = torch.compile(model, backend="eager")
-    with swapped():
+    for block in (swapped(), swapped(model), swapped(compiled)):
+        calls.clear()
+        with block:
+            torch.testing.assert_close(compiled(x), expected, rtol=1e-10, atol=1e-12)
+        assert calls == ["scaled_dot_product_attention"]
         torch.testing.assert_close(compiled(x), expected, rtol=1e-10, atol=1e-12)
-    torch.testing.assert_close(compiled(x), expected, rtol=1e-10, atol=1e-12)
+        assert len(calls) == 1
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
