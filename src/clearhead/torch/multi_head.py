@@ -164,20 +164,31 @@ def attention_weights(
     q (b, h, n_q, d)  k (b, h, n_k, d) → weights (b, h, n_q, n_k), in q's type, differentiable; after dropout
     """
     kind = torch.promote_types(q.dtype, torch.float32)
-    scores = q.to(kind) @ k.to(kind).mT * q.shape[-1] ** -0.5
-    forbidden = torch.zeros((), dtype=torch.bool, device=q.device)
-    if bias is not None:
-        scores, forbidden = scores + bias, torch.isneginf(bias)
-    if mask is not None:
-        at = masks.places(q.shape[-2], k.shape[-2], (q.shape[0],), q.shape[1])
-        forbidden = forbidden | torch.from_numpy(np.ascontiguousarray(~mask.allows(at))).to(q.device)
-    scores = scores.masked_fill(forbidden, -torch.inf)
-    empty = torch.isneginf(scores).all(dim=-1, keepdim=True)  # where softmax would divide 0 by 0
-    weights = torch.softmax(scores.masked_fill(empty, 0), dim=-1).masked_fill(empty, 0)
+    scores = (q.to(kind) * q.shape[-1] ** -0.5) @ k.to(kind).mT
+    scores = scores if bias is None else scores + bias
+    forbidden = _forbidden(q, k, mask, bias)
+    if forbidden is not None:
+        scores = scores.masked_fill(forbidden, -torch.inf)
+    if forbidden is not None and bool((empty := forbidden.all(dim=-1, keepdim=True)).any()):
+        weights = torch.softmax(scores.masked_fill(empty, 0), dim=-1).masked_fill(empty, 0)  # not 0 / 0
+    else:
+        weights = torch.softmax(scores, dim=-1)
     if dropout:
         kept = dropout_mask(tuple(weights.shape), dropout, seed) if dropout < 1 else np.zeros(1)
         weights = weights * torch.from_numpy(kept).to(weights)
     return weights.to(q.dtype)
+
+
+def _forbidden(
+    q: torch.Tensor, k: torch.Tensor, mask: masks.Mask | None, bias: torch.Tensor | None
+) -> torch.Tensor | None:
+    """True where a key may not be attended, broadcasting to (b, h, n_q, n_k), or None if all may."""
+    found = None if bias is None else torch.isneginf(bias)
+    if mask is not None:
+        at = masks.places(q.shape[-2], k.shape[-2], (q.shape[0],), q.shape[1])
+        masked = torch.from_numpy(np.ascontiguousarray(~mask.allows(at))).to(q.device)
+        found = masked if found is None else found | masked
+    return found
 
 
 class _Places(NamedTuple):
