@@ -196,7 +196,8 @@ def _bias_rows(bias: Any, rows: slice, n_q: int, n_k: int, q: torch.Tensor) -> t
     if isinstance(bias, torch.Tensor):
         return bias[..., rows, :] if bias.ndim > 1 and bias.shape[-2] == n_q else bias
     table = torch.as_tensor(bias.table(n_q, n_k)).to(q.device)
-    return table[:, distances(rows, n_k, q.device)]
+    by_head = table[:, distances(rows, n_k, q.device)]
+    return by_head if q.ndim > 2 else by_head[0]
 
 
 def _mixed(weights: torch.Tensor, v: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
