@@ -4,8 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from transformers import ViTConfig
 from transformers.models.vit.modeling_vit import ViTPatchEmbeddings
 

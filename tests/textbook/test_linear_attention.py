@@ -5,8 +5,7 @@ import tracemalloc
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clearhead.textbook.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
 

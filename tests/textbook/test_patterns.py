@@ -3,8 +3,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from clearhead.textbook import patterns
 from clearhead.textbook.attention import attention_weights

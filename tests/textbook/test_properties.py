@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from clearhead.textbook.attention import causal_self_attention, scaled_dot_product_attention
 from clearhead.textbook.flash import flash_attention

@@ -162,7 +162,10 @@ def test_gradients_on_the_table(row):
     problem = build(row)
     tensors, options = leaves(problem)
     output = cht.attention(*tensors[:3], **options)
-    np.testing.assert_array_equal(to_numpy(output), clearhead.attention(*problem.arrays, **problem.options))
+    expected, lse = clearhead.attention(*problem.arrays, **problem.options | {"return_lse": True})
+    np.testing.assert_array_equal(to_numpy(output), expected)
+    # weights are recomputed from the lse, and its rounding grows with it
+    distance = max(1.0, np.abs(lse[np.isfinite(lse)]).max(initial=0.0) / 4)
     way = torch.randn_like(output)
     found = torch.autograd.grad(output, tensors, way, allow_unused=True)
 
@@ -177,8 +180,7 @@ def test_gradients_on_the_table(row):
         # a few units in the last place of the gradient, or of the terms that were summed into it
         terms = float(np.prod(problem.lead)) * row.q[-2] * row.k[-2] / ours.numel()
         reach = max(1.0, terms) ** 0.5 * (way.abs().max() * tensors[2].abs().max()).item()
-        reach *= max(1.0, abs(row.options.get("scale") or 0.0))
-        bound = 64 * float(np.finfo(problem.kind).eps) * max(theirs.abs().max().item(), reach / 8)
+        bound = 64 * float(np.finfo(problem.kind).eps) * distance * max(theirs.abs().max().item(), reach / 8)
         assert (ours.double() - theirs).abs().max().item() <= bound, tuple(ours.shape)
 
 
