@@ -389,8 +389,8 @@ def test_nested_tensors_are_left_to_torch(calls):
 
 def test_errors_of_the_stand_in_come_through(unchecked):
     x = randn(1, 2, N_S, 5)
-    with swapped(), pytest.raises(RuntimeError, match="attn_mask and is_causal=True cannot be given together"):
-        imported_earlier(x, x, x, attn_mask=torch.ones(N_S, N_S, dtype=torch.bool), is_causal=True)
+    with swapped(), pytest.raises(ValueError, match="dropout_p must be between 0 and 1"):
+        imported_earlier(x, x, x, dropout_p=1.5)
     assert swap._depth.count == 0
 
 

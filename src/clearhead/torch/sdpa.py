@@ -27,14 +27,9 @@ def scaled_dot_product_attention(
 
     query (…, h, n_q, d)  key (…, h_kv, n_k, d)  value (…, h_kv, n_k, d_v) → (…, h, n_q, d_v)
 
-    attn_mask: boolean, True = may attend, or float, added to the scores. The seed of the dropout is drawn from torch's
-    generator, so torch.manual_seed makes it repeatable.
+    attn_mask: boolean, True = may attend, or float, added to the scores; with is_causal, both hold, as on torch's fast
+    path. The seed of the dropout is drawn from torch's generator, so torch.manual_seed makes it repeatable.
     """
-    if attn_mask is not None and is_causal:
-        raise RuntimeError(
-            "scaled_dot_product_attention: attn_mask and is_causal=True cannot be given together; "
-            "put the causal mask into attn_mask"
-        )
     if not 0 <= dropout_p <= 1:
         raise ValueError(f"dropout_p must be between 0 and 1, got {dropout_p}")
     if min(query.ndim, key.ndim, value.ndim) < 2:
@@ -51,7 +46,12 @@ def scaled_dot_product_attention(
     if dropout_p == 1:
         return (query[..., :1] * 0) @ (value[..., :1, :] * 0).expand(*value.shape[:-2], 1, value.shape[-1])
     seed = int(torch.randint(2**62, ()).item()) if dropout_p else None
-    mask = masks.causal(offset=0) if is_causal else attn_mask
-    output = attention(query, key, value, mask=mask, scale=scale, dropout=dropout_p, seed=seed)
+    mask: masks.Mask | torch.Tensor | None = attn_mask
+    bias = None
+    if is_causal and attn_mask is not None and attn_mask.dtype == torch.bool:
+        mask = masks.causal(offset=0) & masks.array(attn_mask.cpu().numpy())
+    elif is_causal:
+        mask, bias = masks.causal(offset=0), attn_mask
+    output = attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
     assert isinstance(output, torch.Tensor)
     return output
