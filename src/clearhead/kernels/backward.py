@@ -23,6 +23,7 @@ from clearhead.kernels.forward import (
     BLOCK,
     EMPTY,
     LOG2E,
+    begin,
     block_rows,
     copy_finite,
     drop_tile,
@@ -86,7 +87,19 @@ from clearhead.kernels.memory import (
     write_row,
 )
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import add_distances, add_row, fetch_add, multiply_tile, slope_of_cap, stretch, weigh
+from clearhead.kernels.tile import (
+    add_distances,
+    add_row,
+    fetch_add,
+    multiply_columns,
+    multiply_tile,
+    slope_of_cap,
+    soften,
+    stretch,
+    weigh,
+)
+
+FAR = 128.0  # an lse so far from 0, in powers of two, has too few digits left for the log of a sum
 
 
 class Sums(NamedTuple):
@@ -177,6 +190,8 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
     for panel in range(sizes[PANELS]):
         p = panel_at(layout, t.panels + panel * layout[-1])
         load_panel(like, arrays, sizes, numbers, s, p, head, panel * width, min(width, every - panel * width))
+        if is_far(like, p.lse, width):
+            bring_near(like, arrays, sizes, numbers, s, p, head, panel * width, min(width, every - panel * width))
     part = head // sizes[HEADS]
     stop = min(sizes[N_K], (part + 1) * sizes[SPLIT])
     for key in range(part * sizes[SPLIT], stop, BLOCK):
@@ -227,6 +242,54 @@ def load_panel(like, arrays, sizes, numbers, s, p, head, first, rows):
 
 
 @helper
+def is_far(like, lse, width):
+    """Whether the lse of some query is finite and far from 0."""
+    far = False
+    for i in range(width):
+        far |= FAR < abs(peek(like, lse + i * size_of(like))) < np.inf
+    return far
+
+
+@helper
+def bring_near(like, arrays, sizes, numbers, s, p, head, first, rows):
+    """Replace each lse by the largest score, and divide by the sum in the gradients instead.
+
+    Where every key of a query has a bias of −1e30, so has the lse, and the log of the sum is lost in its last digit:
+    2^(score − lse) would be 1 for every key. The sum is found again, over all keys.
+    """
+    size, lanes = size_of(like), lanes_of(like)
+    width, d_v = sizes[VECTORS] * lanes, sizes[D_V]
+    begin(like, arrays, sizes, numbers, s, head % sizes[HEADS], first, rows)
+    for here in range(head % sizes[HEADS], -(-sizes[N_K] // sizes[SPLIT]) * sizes[HEADS], sizes[HEADS]):
+        start, stop = load_ranges(like, arrays, sizes, s, here, first, rows)
+        for key in range(start, stop, BLOCK):
+            keys = min(BLOCK, stop - key)
+            state = tile_state(like, arrays, sizes, s, here, first, rows, key, keys)
+            if state != EMPTY:
+                source, step = block_rows(like, arrays[KEY], sizes, here, key, keys, s.keys, sizes[D])
+                scores(like, sizes[VECTORS], source, step, size, p.queries, s.tile, keys, sizes[D])
+                shape_scores(like, arrays, sizes, numbers, s, here, first, rows, key, keys, state)
+                soften(like, s.tile, keys, width, s.top, s.total, s.alpha)
+    for i in range(width):
+        total = peek(like, s.total + i * size)
+        share = 1.0
+        if total > 0 and abs(peek(like, p.lse + i * size)) < np.inf:
+            poke(like, p.lse + i * size, peek(like, s.top + i * size))
+            share = 1.0 / float(total)
+        high = cast(like, share)
+        low = cast(like, share - high)
+        poke(like, s.total + i * size, high)
+        poke(like, s.alpha + i * size, low)
+        x = 0
+        while x < d_v:
+            wide = panel_vectors(like, d_v - x) * lanes
+            stretch(like, p.gradient_rows + (x * width + i * wide) * size, wide, high, low)
+            x += wide
+    multiply_columns(like, p.gradient, d_v, width, s.total, s.alpha)
+    multiply_columns(like, p.delta, 1, width, s.total, s.alpha)
+
+
+@helper
 def load_rows(like, array, sizes, s, p, head, first, rows, columns, target, turned):
     """Rows of a caller's array as rows in panels of columns, and turned."""
     size, lanes = size_of(like), lanes_of(like)
@@ -273,6 +336,8 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, of
     if arrays[D_BIAS, ADDRESS] != 0:
         add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys)
     if numbers[SOFTCAP] > 0:
+        if not finite:
+            clear_unused(like, t.slopes, t.caps, keys * width)
         multiply_tile(like, t.slopes, keys, width, t.caps)
     row = width * size
     add_columns(
@@ -293,6 +358,14 @@ def clear_lanes(like, tile, other, keys, width, rows):
         for i in range(rows, width):
             poke(like, tile + (j * width + i) * size, cast(like, 0.0))
             poke(like, other + (j * width + i) * size, cast(like, 0.0))
+
+
+@helper
+def clear_unused(like, slopes, caps, count):
+    """Zeros where nothing is to be multiplied: the cap of a masked NaN is NaN."""
+    for n in range(count):
+        if peek(like, slopes + n * size_of(like)) == 0:
+            poke(like, caps + n * size_of(like), cast(like, 0.0))
 
 
 @helper
@@ -346,6 +419,12 @@ def add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys):
     for i in range(rows):
         source = s.bias_rows + i * padded * size
         target = row_address(arrays[D_BIAS], sizes, base, first + i) + key * column
+        if column == 0:  # one number for all keys: what a tile adds is summed in float64, as there is so much of it
+            total = 0.0
+            for j in range(keys):
+                total += float(peek(like, source + j * size))
+            poke(like, target, cast(like, peek(like, target) + total))
+            continue
         done = 0
         if column == size:
             done = keys - keys % lanes

@@ -243,8 +243,9 @@ def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray) -> np.ndarray | No
     sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
     with np.errstate(invalid="ignore"):
         weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
-    each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1)
-    return _summed(each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0), call.sinks.shape)
+    each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1, dtype=np.float64)
+    each = each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0)
+    return _summed(each, call.sinks.shape).astype(call.kind)
 
 
 def _summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
