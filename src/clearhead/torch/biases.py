@@ -29,7 +29,7 @@ class RelativeBias:
 
     def table(self, n_q: int, n_k: int) -> Float[torch.Tensor, "h distances"]:
         """The bias for query − key = 1 − n_k … n_q − 1."""
-        steps = torch.arange(1 - n_k, n_q)
+        steps = torch.arange(1 - n_k, max(n_q, 1 - n_k))
         return self.of(steps + (n_k - n_q if self.offset is None else self.offset))
 
 
@@ -37,7 +37,8 @@ def alibi(slopes: Float[torch.Tensor, " h"], *, offset: int | None = None) -> Re
     """−slope · |distance|, with one slope per head."""
     if slopes.ndim != 1 or not slopes.is_floating_point():
         raise ValueError(f"slopes must be one number per head, shape (h,), got {slopes.dtype} of {tuple(slopes.shape)}")
-    return RelativeBias(lambda distance: -slopes[:, None] * distance.abs().to(slopes.device, slopes.dtype), offset)
+    kind = torch.promote_types(slopes.dtype, torch.float32)  # bfloat16 counts no further than 256
+    return RelativeBias(lambda distance: -slopes[:, None] * distance.abs().to(slopes.device, kind), offset)
 
 
 def t5(
