@@ -48,9 +48,10 @@ def attention(
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What `clearhead.torch.attention` means, without its kernels."""
     if way(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=lse, **options) == "torch":
-        causal = mask is not None
+        _check(q, k, v, mask, bias, sinks)
+        scale = None if options["scale"] is None else checks.number("scale", options["scale"])
         grouped = q.shape[-3] != k.shape[-3]
-        return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=options["scale"], enable_gqa=grouped), None
+        return scaled_dot_product_attention(q, k, v, is_causal=mask is not None, scale=scale, enable_gqa=grouped), None
     return chunked(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=lse, **options)
 
 
@@ -67,11 +68,19 @@ def way(
     dropout: float = 0.0,
     **_: Any,
 ) -> str:
-    """ "torch" where its fused attention means the same as ours, else "chunked"."""
+    """ "torch" where its fused attention means the same as ours, else "chunked".
+
+    One difference is accepted under a causal mask, which on other devices is worth many times the speed: torch lets a
+    NaN or infinity in a masked value through.
+    """
     simple = bias is None and sinks is None and softcap is None and not dropout and not lse
     shaped = q.ndim == k.ndim == v.ndim == 4 and q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]
-    causal = mask == masks.causal() and q.shape[-2] == k.shape[-2]
-    return "torch" if simple and shaped and q.shape[-2] and k.shape[-2] and (mask is None or causal) else "chunked"
+    shared = shaped and k.shape[1] > 0 and q.shape[1] % k.shape[1] == 0
+    typed = q.dtype == k.dtype == v.dtype
+    same_length = q.shape[-2] == k.shape[-2]
+    causal = mask == masks.causal(0) or (mask == masks.causal() and same_length)  # torch counts from the first key
+    fused = simple and shared and typed and q.shape[-2] and k.shape[-2] and (mask is None or causal)
+    return "torch" if fused else "chunked"
 
 
 def explain(
@@ -83,9 +92,10 @@ def explain(
     every = math.prod(batch_shape) * heads
     output = every * n_q * v.shape[-1] * q.element_size()
     fused = way(q, k, v, lse=return_lse, **options) == "torch"
+    leaks = ", save that it lets a NaN in a masked value through" if options.get("mask") is not None else ""
     return Explanation(
         path=f"{'torch' if fused else 'chunked'} ({q.device})",
-        reason="scaled_dot_product_attention, which means the same here"
+        reason=f"scaled_dot_product_attention, which means the same here{leaks}"
         if fused
         else f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
         shape=f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}, {str(q.dtype).removeprefix('torch.')}",
@@ -112,49 +122,117 @@ def chunked(
     seed: int | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A chunk of queries at a time, each in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
-    checks.same_width(q, k)
-    checks.same_length(k, v)
-    batch_shape, heads, _ = leading_axes(q, k, v)
-    n_q, n_k = q.shape[-2], k.shape[-2]
+    *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
     kind = torch.float64 if torch.float64 in (q.dtype, k.dtype, v.dtype) else torch.float32
-    scale = max(q.shape[-1], 1) ** -0.5 if scale is None else checks.number("scale", scale)
+    factor = max(q.shape[-1], 1) ** -0.5 if scale is None else checks.number("scale", scale)
+    most = None if softcap is None else checks.number("softcap", softcap, above=0.0)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
-    wide_k, wide_v = (_for_each_head(x.to(kind), heads) for x in (k, v))
+    wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
+    wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
+    table = None if bias is None or isinstance(bias, torch.Tensor) else torch.as_tensor(bias.table(n_q, n_k))
+    if table is not None and len(table) not in (1, lead[-1] if lead else 1):
+        raise ValueError(f"the bias is for {len(table)} heads but there are {lead[-1] if lead else 1}")
 
-    def part(rows: slice, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *more: torch.Tensor) -> Any:
-        scores = q @ k.transpose(-1, -2) * scale
-        if softcap is not None:
-            scores = torch.tanh(scores / softcap) * softcap
-        allowed = _allowed(mask, rows, n_q, n_k, batch_shape, heads, q.device)
-        for addition in more[:1] if bias is not None else ():
-            scores = scores + addition
+    def part(
+        rows: slice,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        addition: torch.Tensor | None,
+        table: torch.Tensor | None,
+        sinks: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if table is not None:
+            addition = table.to(q.device)[:, distances(rows, n_k, q.device)]
+            addition = addition if lead else addition[0]
+        allowed = _allowed(mask, rows, n_q, n_k, lead, q.device)
+        if addition is not None:
+            addition = _within(addition, kind)
             allowed = allowed & ~torch.isneginf(addition)
-        scores = scores.masked_fill(~allowed, -torch.inf)
-        everything = scores if sinks is None else torch.cat([scores, _column(more[-1], scores)], dim=-1)
-        total = torch.logsumexp(everything, dim=-1)
-        weights = torch.exp(scores - total.masked_fill(torch.isneginf(total), 0)[..., None])
+        q = q.masked_fill(~allowed.any(dim=-1, keepdim=True), 0)  # a query with no key left takes no part
+        scores = _scores(q, k, allowed) * factor
+        if most is not None:
+            scores = torch.tanh(scores / most) * most
+        if addition is not None:
+            scores = scores + addition
+        allowed = allowed & ~torch.isneginf(scores)  # a key that scores −inf by itself is a masked one
+        weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
+        weights = weights.masked_fill(~allowed, 0)
         if rate:
-            shape = (*batch_shape, heads, rows.stop - rows.start, n_k)
-            factors = torch.from_numpy(dropout_mask(shape, rate, chosen, first_query=rows.start))
-            weights = weights * factors.reshape(weights.shape).to(weights)
+            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=rows.start)
+            weights = weights * torch.from_numpy(factors).to(weights)
         return _mixed(weights, v, allowed), total
 
     outputs, sums = [], []
     for start in range(0, max(n_q, 1), CHUNK):
         rows = slice(start, min(start + CHUNK, n_q))
-        more = [x for x in (_bias_rows(bias, rows, n_q, n_k, q), sinks) if x is not None]
-        arguments: tuple[Any, ...] = (rows, q[..., rows, :].to(kind), wide_k, wide_v, *more)
-        output, total = (
-            checkpoint(part, *arguments, use_reentrant=False) if torch.is_grad_enabled() else part(*arguments)
-        )
+        addition = _rows(bias, rows, n_q) if isinstance(bias, torch.Tensor) else None
+        arguments: tuple[Any, ...] = (rows, wide_q[..., rows, :], wide_k, wide_v, addition, table, sinks)
+        if torch.is_grad_enabled():  # there is nothing random in it: dropout is made from the seed
+            output, total = checkpoint(part, *arguments, use_reentrant=False, preserve_rng_state=False)
+        else:
+            output, total = part(*arguments)
         outputs.append(output)
         sums.append(total)
     return torch.cat(outputs, dim=-2).to(q.dtype), torch.cat(sums, dim=-1)
 
 
-def _for_each_head(x: torch.Tensor, heads: int) -> torch.Tensor:
+def _check(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: masks.Mask | torch.Tensor | None,
+    bias: Any,
+    sinks: torch.Tensor | None,
+) -> tuple[int, ...]:
+    """The shape of the scores, once everything fits it. Only shapes are looked at: numbers lie on another device."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.ndim < 2:
+            raise ValueError(f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)")
+    checks.same_width(q, k)
+    checks.same_length(k, v)
+    shape = scores_shape(q, k, v)
+    for name, added in (("mask", mask), ("bias", bias)):
+        if isinstance(added, torch.Tensor):
+            checks.fits(name, np.broadcast_to(np.False_, tuple(added.shape)), shape)
+    heads = shape[-3] if len(shape) > 2 else 1
+    if sinks is not None and (sinks.ndim > 1 or sinks.numel() not in (1, heads)):
+        raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {tuple(sinks.shape)}")
+    return shape
+
+
+def _for_each_head(x: torch.Tensor, lead: list[int]) -> torch.Tensor:
     """Repeat key/value heads so that there is one for each query head."""
-    return x if x.ndim < 3 or x.shape[-3] in (1, heads) else x.repeat_interleave(heads // x.shape[-3], dim=-3)
+    return x if x.ndim < 3 or x.shape[-3] in (1, lead[-1]) else x.repeat_interleave(lead[-1] // x.shape[-3], dim=-3)
+
+
+def _rows(x: torch.Tensor, rows: slice, n_q: int) -> torch.Tensor:
+    """A chunk of queries of what broadcasts to the scores."""
+    return x[..., rows, :] if x.ndim > 1 and x.shape[-2] == n_q else x
+
+
+def _allowed(
+    mask: masks.Mask | torch.Tensor | None, rows: slice, n_q: int, n_k: int, lead: list[int], device: torch.device
+) -> torch.Tensor:
+    """The mask for a chunk of queries, with the axes of the scores."""
+    shape = (*lead, rows.stop - rows.start, n_k)
+    if mask is None:
+        return torch.ones(shape[-2:], dtype=torch.bool, device=device).expand(shape)
+    if isinstance(mask, torch.Tensor):
+        return _rows(mask, rows, n_q).expand(shape)
+    at = masks.places(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1, rows)
+    allowed = mask.allows(at)
+    allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
+    return torch.from_numpy(np.ascontiguousarray(allowed)).to(device).expand(shape)
+
+
+def _within(addition: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
+    """A bias whose finite numbers are finite in the type of the scores: only −inf may forbid a key."""
+    if addition.dtype.itemsize <= kind.itemsize:
+        return addition.to(kind)
+    limits = torch.finfo(kind)
+    nearest = addition.detach().clamp(limits.min, limits.max) + (addition - addition.detach())  # a slope of 1
+    return torch.where(torch.isneginf(addition), addition, nearest).to(kind)
 
 
 def _column(sinks: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -165,49 +243,48 @@ def _column(sinks: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
     return column.expand(*scores.shape[:-1], 1)
 
 
-def _allowed(
-    mask: masks.Mask | torch.Tensor | None,
-    rows: slice,
-    n_q: int,
-    n_k: int,
-    batch_shape: tuple[int, ...],
-    heads: int,
-    device: torch.device,
-) -> torch.Tensor:
-    """The mask for a chunk of queries."""
-    if mask is None:
-        return torch.ones((rows.stop - rows.start, n_k), dtype=torch.bool, device=device)
-    if isinstance(mask, torch.Tensor):
-        if mask.dtype != torch.bool:
-            raise TypeError(
-                f"mask must be boolean (True = may attend) or float (added to the scores), got {mask.dtype}"
-            )
-        return mask[..., rows, :] if mask.ndim > 1 and mask.shape[-2] == n_q else mask
-    allowed = mask.allows(masks.places(n_q, n_k, batch_shape, heads, rows))
-    while allowed.ndim > 2 and allowed.shape[0] == 1:
-        allowed = allowed[0]
-    return torch.from_numpy(np.ascontiguousarray(allowed)).to(device)
+def _softmax(scores: torch.Tensor, sinks: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weights, and log Σ exp of each row: −inf, and no gradient, where every score is −inf."""
+    sink = scores.new_full((1,), -torch.inf) if sinks is None else _column(sinks, scores)
+    top = torch.cat([scores.detach(), sink.detach().expand(*scores.shape[:-1], 1)], dim=-1).amax(dim=-1, keepdim=True)
+    top = top.masked_fill(torch.isneginf(top), 0)
+    shares = torch.exp(scores - top)
+    total = shares.sum(dim=-1, keepdim=True) + torch.exp(sink - top)
+    empty = total == 0
+    total = total.masked_fill(empty, 1)
+    lse = (top + torch.log(total)).masked_fill(empty, -torch.inf)
+    return shares / total, lse[..., 0]  # not exp(score − lse): beside scores of −1e30 the log of a sum is lost
 
 
-def _bias_rows(bias: Any, rows: slice, n_q: int, n_k: int, q: torch.Tensor) -> torch.Tensor | None:
-    """The bias for a chunk of queries."""
-    if bias is None:
-        return None
-    if isinstance(bias, torch.Tensor):
-        return bias[..., rows, :] if bias.ndim > 1 and bias.shape[-2] == n_q else bias
-    table = torch.as_tensor(bias.table(n_q, n_k)).to(q.device)
-    by_head = table[:, distances(rows, n_k, q.device)]
-    return by_head if q.ndim > 2 else by_head[0]
+def _scores(q: torch.Tensor, k: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
+    """q · kᵀ, in which keys that are not finite meet only the queries that may attend to them."""
+    strange = ~torch.isfinite(k)
+    if k.is_meta or not strange.any():
+        return q @ k.transpose(-1, -2)
+    scores = q @ k.masked_fill(strange, 0).transpose(-1, -2)
+    keys = torch.arange(k.shape[-2], device=k.device)
+    for j in _in_sight(strange, allowed):
+        seen = torch.where(allowed[..., j, None], k[..., None, j, :], 0)
+        hidden = torch.isneginf((q * seen).sum(dim=-1, keepdim=True))
+        column = (q * seen.masked_fill(hidden, 0)).sum(dim=-1, keepdim=True).masked_fill(hidden, -torch.inf)
+        scores = torch.where(keys == j, column, scores)
+    return scores
 
 
 def _mixed(weights: torch.Tensor, v: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
     """weights · v, in which values that are not finite reach only the queries that may attend to them."""
     strange = ~torch.isfinite(v)
-    if not strange.any():
+    if v.is_meta or not strange.any():
         return weights @ v
     output = weights @ v.masked_fill(strange, 0)
-    allowed = allowed.expand(weights.shape)
-    for j in strange.any(dim=-1).reshape(-1, v.shape[-2]).any(dim=0).nonzero().flatten().tolist():
-        share = weights[..., j, None] * v[..., None, j, :].masked_fill(~strange[..., None, j, :], 0)
-        output = output + share.masked_fill(~allowed[..., j, None], 0)
+    for j in _in_sight(strange, allowed):
+        seen = allowed[..., j, None] & strange[..., None, j, :]
+        output = output + weights[..., j, None] * torch.where(seen, v[..., None, j, :], 0)
     return output
+
+
+def _in_sight(strange: torch.Tensor, allowed: torch.Tensor) -> list[int]:
+    """The keys that are not finite and that some query may attend to."""
+    any_query = allowed.reshape(-1, allowed.shape[-1]).any(dim=0)
+    any_column = strange.any(dim=-1).reshape(-1, strange.shape[-2]).any(dim=0)
+    return (any_query & any_column).nonzero().flatten().tolist()

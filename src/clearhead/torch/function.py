@@ -23,7 +23,11 @@ Mask = masks.Mask | torch.Tensor
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
 
 FLOAT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-STRUCTURES: dict[str, tuple[type, ...]] = {"mask": (masks.Mask,), "bias": (RelativeBias, NumpyRelativeBias)}
+STRUCTURES: dict[str, tuple[type, ...]] = {
+    "mask": (masks.Mask,),
+    "bias": (RelativeBias, NumpyRelativeBias),
+    "sinks": (int, float),
+}
 
 
 @torch.compiler.disable(reason="clearhead's kernels are called from Python")
@@ -54,16 +58,16 @@ def attention(
         ValueError: shapes do not fit together.
         NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
-    if isinstance(sinks, (int, float)):
-        sinks = torch.tensor(sinks, dtype=torch.float64, device=q.device)
-    tensors = _named(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
+    _check(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     q, k, v = autocast(q, k, v)
+    if isinstance(sinks, (int, float)):
+        sinks = torch.tensor(float(sinks), dtype=_widest(q.device), device=q.device)
     options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed}
     name = "bias"
     if isinstance(mask, torch.Tensor) and mask.is_floating_point():
         name = "mask" if bias is None else "bias"
         bias, mask = mask if bias is None else _sum(bias, mask, q, k, v), None
-    if any(t.device.type != "cpu" for t in tensors.values()):
+    if not has_kernels(q.device):
         output, lse = fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
     else:
         table = bias.table(q.shape[-2], k.shape[-2]) if isinstance(bias, RelativeBias) else None
@@ -77,8 +81,8 @@ def attention(
 
 def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
     """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
-    tensors = _named(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
-    if any(t.device.type != "cpu" for t in tensors.values()):
+    _check(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
+    if not has_kernels(q.device):
         return fallback.explain(q, k, v, **options)
     values: dict[str, Any] = {n: to_numpy(x) if isinstance(x, torch.Tensor) else x for n, x in options.items()}
     if isinstance(bias := values.get("bias"), RelativeBias):
@@ -214,24 +218,30 @@ def _prepared(
     )
 
 
-def _named(**values: Any) -> dict[str, torch.Tensor]:
-    """The tensors among the arguments; q, k and v must be, and none may be an array."""
+def has_kernels(device: torch.device) -> bool:
+    """Whether the kernels can read tensors of a device."""
+    return device.type == "cpu"
+
+
+def _check(**values: Any) -> None:
+    """q, k and v must be tensors, the rest may be; none may be an array, and all must be on one device."""
     for name, value in values.items():
         if isinstance(value, torch.Tensor):
             _check_type(name, value)
         elif isinstance(value, np.ndarray):
             hint = "clearhead.attention takes NumPy arrays" if name in "qkv" else f"torch.from_numpy({name}) makes one"
             raise TypeError(f"{name} must be a torch tensor here, got a NumPy array ({hint})")
-        elif not (value is None and name not in "qkv") and not isinstance(value, STRUCTURES.get(name, ())):
-            kinds = {"mask": "a mask from clearhead.masks or a torch tensor", "bias": "a torch tensor or a bias"}
+        elif name in "qkv" or not (value is None or isinstance(value, STRUCTURES.get(name, ()))):
+            kinds = {
+                "mask": "a mask from clearhead.masks or a torch tensor",
+                "bias": "a torch tensor or a relative bias",
+            }
             wanted = kinds.get(name, "a torch tensor")
             raise TypeError(f"{name} must be {wanted}, got {type(value).__name__} (torch.tensor({name}) may make one)")
     tensors = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
-    devices = {str(t.device) for t in tensors.values()}
-    if len(devices) > 1:
+    if len({str(t.device) for t in tensors.values()}) > 1:
         places = ", ".join(f"{name} on {t.device}" for name, t in tensors.items())
         raise ValueError(f"all tensors must be on one device, got {places}")
-    return tensors
 
 
 def _check_type(name: str, tensor: torch.Tensor) -> None:
@@ -258,10 +268,14 @@ def autocast(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.T
     return tuple(x.to(kind) if x.dtype in FLOAT_TYPES[:3] else x for x in (q, k, v))  # type: ignore[return-value]
 
 
+def _widest(device: torch.device) -> torch.dtype:
+    return torch.float32 if device.type == "mps" else torch.float64  # MPS has no float64
+
+
 def _sum(bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """A bias and a float mask in one tensor; in float64, in which two of the lowest float32 numbers are no −inf."""
     n_q, n_k = q.shape[-2], k.shape[-2]
-    kind = torch.float32 if q.device.type == "mps" else torch.float64  # MPS has no float64
+    kind = _widest(q.device)
     if isinstance(bias, torch.Tensor):
         other = bias.to(kind)
     else:
