@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 
 from clearhead import masks
-from clearhead.torch.function import attention
+from clearhead.torch.function import FLOAT_TYPES, attention, autocast
 
 
 def scaled_dot_product_attention(
@@ -30,28 +30,71 @@ def scaled_dot_product_attention(
     attn_mask: boolean, True = may attend, or float, added to the scores; with is_causal, both hold, as on torch's fast
     path. The seed of the dropout is drawn from torch's generator, so torch.manual_seed makes it repeatable.
     """
+    _check(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:
         raise ValueError(f"dropout_p must be between 0 and 1, got {dropout_p}")
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ValueError("query, key and value need at least 2 dimensions, (…, positions, width)")
-    if not query.dtype == key.dtype == value.dtype:
-        raise RuntimeError(
-            "query, key and value must have one dtype, "
-            f"got query.dtype {query.dtype}, key.dtype {key.dtype} and value.dtype {value.dtype}"
-        )
-    if not enable_gqa and query.ndim > 2 and key.ndim > 2 and query.shape[-3] != key.shape[-3]:
-        raise RuntimeError(
-            f"query has {query.shape[-3]} heads and key {key.shape[-3]}; pass enable_gqa=True to let query heads share"
-        )
-    if dropout_p == 1:
-        return (query[..., :1] * 0) @ (value[..., :1, :] * 0).expand(*value.shape[:-2], 1, value.shape[-1])
-    seed = int(torch.randint(2**62, ()).item()) if dropout_p else None
+    query, key, value = autocast(query, key, value)
+    _check_types(query, key, value, attn_mask)
+    key, value = _heads(query, key, value, enable_gqa)
     mask: masks.Mask | torch.Tensor | None = attn_mask
     bias = None
     if is_causal and attn_mask is not None and attn_mask.dtype == torch.bool:
         mask = masks.causal(offset=0) & masks.array(attn_mask.cpu().numpy())
     elif is_causal:
         mask, bias = masks.causal(offset=0), attn_mask
+    if dropout_p == 1:  # nothing is kept: as if no key were allowed
+        bias = mask if isinstance(mask, torch.Tensor) and mask.is_floating_point() else bias
+        mask, dropout_p = masks.prefix(0), 0.0
+    seed = int(torch.randint(2**62, ()).item()) if dropout_p else None
     output = attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
     assert isinstance(output, torch.Tensor)
     return output
+
+
+def _check(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None) -> None:
+    for name, x in (("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask)):
+        if isinstance(x, torch.Tensor):
+            if x.ndim < 2:
+                raise RuntimeError(
+                    f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)"
+                )
+        elif x is not None or name != "attn_mask":
+            raise TypeError(f"{name} must be a torch tensor, got {type(x).__name__}")
+
+
+def _check_types(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None) -> None:
+    if not query.dtype == key.dtype == value.dtype:
+        raise RuntimeError(
+            "query, key and value must have one dtype, "
+            f"got query.dtype {query.dtype}, key.dtype {key.dtype} and value.dtype {value.dtype}"
+        )
+    if query.dtype not in FLOAT_TYPES:
+        raise RuntimeError(f"query, key and value must be floats, got {query.dtype} (query.float() makes it one)")
+    if attn_mask is not None and attn_mask.dtype not in (torch.bool, torch.float32, query.dtype):
+        raise RuntimeError(
+            f"attn_mask must be boolean, float32 or of query's type, {query.dtype}, got {attn_mask.dtype} "
+            "(attn_mask.bool() lets the places that are not 0 attend, attn_mask.to(query.dtype) is added)"
+        )
+
+
+def _heads(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, enable_gqa: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values as `attention` takes them, once their heads fit those of the queries as torch wants them to."""
+    heads, *others = (x.shape[-3] if x.ndim > 2 else 1 for x in (query, key, value))
+    if enable_gqa:
+        if min(query.ndim, key.ndim, value.ndim) < 3:
+            raise RuntimeError("enable_gqa needs queries, keys and values with heads, (…, h, positions, width)")
+        if any(n == 0 or heads % n for n in others):
+            raise RuntimeError(
+                f"{heads} query heads cannot share {others[0]} key heads and {others[1]} value heads; "
+                "the number of query heads must be a multiple of both"
+            )
+        if others[0] != others[1] and 1 not in others:
+            return tuple(x.repeat_interleave(heads // n, -3) for x, n in zip((key, value), others, strict=True))  # type: ignore[return-value]
+    elif len({heads, *others} - {1}) > 1:
+        raise RuntimeError(
+            f"query has {heads} heads, key {others[0]} and value {others[1]}; pass enable_gqa=True to let query heads "
+            "share those of keys and values"
+        )
+    return key, value
