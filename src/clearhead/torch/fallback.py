@@ -35,6 +35,12 @@ def distances(rows: slice, n_k: int, device: torch.device) -> torch.Tensor:
     return queries[:, None] - keys + n_k - 1
 
 
+def table_of(bias: Any, n_q: int, n_k: int) -> torch.Tensor:
+    """A relative bias, whether it is made of tensors or of arrays, as a tensor (h, distances)."""
+    table = bias.table(n_q, n_k)
+    return table if isinstance(table, torch.Tensor) else torch.from_numpy(np.require(table, requirements="W"))
+
+
 def attention(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -129,7 +135,7 @@ def chunked(
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
     wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
-    table = None if bias is None or isinstance(bias, torch.Tensor) else torch.as_tensor(bias.table(n_q, n_k))
+    table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k)
     if table is not None and len(table) not in (1, lead[-1] if lead else 1):
         raise ValueError(f"the bias is for {len(table)} heads but there are {lead[-1] if lead else 1}")
 
@@ -223,7 +229,7 @@ def _allowed(
     at = masks.places(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1, rows)
     allowed = mask.allows(at)
     allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
-    return torch.from_numpy(np.ascontiguousarray(allowed)).to(device).expand(shape)
+    return torch.from_numpy(np.require(allowed, requirements=["C", "W"])).to(device).expand(shape)
 
 
 def _within(addition: torch.Tensor, kind: torch.dtype) -> torch.Tensor:

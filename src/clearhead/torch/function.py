@@ -279,7 +279,7 @@ def _sum(bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: to
     if isinstance(bias, torch.Tensor):
         other = bias.to(kind)
     else:
-        table = torch.as_tensor(bias.table(n_q, n_k)).to(q.device, kind)
+        table = fallback.table_of(bias, n_q, n_k).to(q.device, kind)
         other = table[:, fallback.distances(slice(0, n_q), n_k, q.device)]
         other = other[0] if len(other) == 1 else other
     shape = fallback.scores_shape(q, k, v)
