@@ -12,12 +12,18 @@ import pytest
 from hypothesis import settings
 
 # Not the kernels: what numba compiles must reach it as it was written.
-ROOMS = ("biases", "checks", "dispatch", "figures", "masks", "textbook", "torch")
+ROOMS = ("biases", "checks", "cli", "dispatch", "figures", "masks", "textbook", "torch", "translate", "views")
 jaxtyping.install_import_hook([f"clearhead.{room}" for room in ROOMS], "beartype.beartype")
 
 # Drawn examples are the same from run to run, and a slow machine is not a failure.
 settings.register_profile("steady", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("steady")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test named after an address has another name in each worker, and two workers then refuse to share the tests."""
+    if " at 0x" in item.nodeid:
+        raise pytest.UsageError(f"{item.nodeid}: its name holds an address; give this case an id in parametrize")
 
 
 @pytest.fixture

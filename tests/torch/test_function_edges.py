@@ -24,15 +24,14 @@ class TestNoKeyLeft:
     @pytest.mark.parametrize(
         "options",
         [
-            {"mask": SECOND_ROW},
-            {"mask": masks.array(SECOND_ROW.numpy())},
-            {"mask": masks.where(lambda b, h, i, j: i != 1)},
-            {"mask": torch.where(SECOND_ROW, 0.0, -torch.inf)},
-            {"bias": torch.where(SECOND_ROW, 0.0, -torch.inf)},
-            {"mask": SECOND_ROW, "softcap": 0.5, "dropout": 0.2, "seed": 1},
-            {"mask": SECOND_ROW, "sinks": torch.full((H,), -torch.inf)},
+            pytest.param({"mask": SECOND_ROW}, id="tensor of flags"),
+            pytest.param({"mask": masks.array(SECOND_ROW.numpy())}, id="array of flags"),
+            pytest.param({"mask": masks.where(lambda b, h, i, j: i != 1)}, id="function"),
+            pytest.param({"mask": torch.where(SECOND_ROW, 0.0, -torch.inf)}, id="float mask"),
+            pytest.param({"bias": torch.where(SECOND_ROW, 0.0, -torch.inf)}, id="bias"),
+            pytest.param({"mask": SECOND_ROW, "softcap": 0.5, "dropout": 0.2, "seed": 1}, id="softcap and dropout"),
+            pytest.param({"mask": SECOND_ROW, "sinks": torch.full((H,), -torch.inf)}, id="sinks"),
         ],
-        ids=str,
     )
     def test_one_row(self, options, dtype):
         q, k, v = qkv(dtype)
