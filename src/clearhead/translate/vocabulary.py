@@ -1,0 +1,228 @@
+"""From text to numbers and back, in plain Python: a trained model needs nothing else to read and write.
+
+A text is words with spaces between them, and a word is cut from the left into the longest pieces there are, as
+WordPiece does: 고양이가 is 고양이 and ##가, where ## marks a piece that continues a word. So whatever is written can be
+read back exactly, up to spaces: several count as one, and those at the ends as none.
+
+A word that cannot be spelled is refused by name. A model shown a stand-in for "something else" would translate it
+to something, and nobody could tell that from an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+PAD, BEGIN, END = 0, 1, 2
+SPECIAL = ("<pad>", "<begin>", "<end>")
+CONTINUES = "##"
+
+
+class Encoding(NamedTuple):
+    """The numbers of a text's pieces, and where each piece lies in the text as it was given: start and stop."""
+
+    ids: list[int]
+    spans: list[tuple[int, int]]
+
+
+class Unknown(NamedTuple):
+    """A word that cannot be spelled, where it lies in the text, and the part of it where spelling gets stuck."""
+
+    word: str
+    span: tuple[int, int]
+    rest: str
+
+
+class Vocabulary:
+    """The pieces of all languages of a model, each with its number: 0 pads, 1 begins and 2 ends a text.
+
+    `pieces` are numbered from 3 on in their order. The first piece of a word is written as it is, any other with
+    ## before it, and the same letters may be both.
+    """
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self.pieces = tuple(pieces)
+        self._first: dict[str, int] = {}
+        self._next: dict[str, int] = {}
+        for number, piece in enumerate(self.pieces, start=len(SPECIAL)):
+            letters = piece.removeprefix(CONTINUES)
+            table = self._next if piece.startswith(CONTINUES) else self._first
+            if not letters or any(letter.isspace() for letter in letters):
+                raise ValueError(f"a piece is one or more characters without spaces, got {piece!r} as piece {number}")
+            if not unicodedata.is_normalized("NFC", letters):
+                raise ValueError(
+                    f"pieces must be in normal form C, as texts are when they are read, but piece {number}, "
+                    f"{piece!r}, is not (unicodedata.normalize('NFC', piece) makes it so)"
+                )
+            if letters in table:
+                raise ValueError(f"the piece {piece!r} is there twice, as {table[letters]} and as {number}; keep one")
+            table[letters] = number
+        self._longest = max(map(len, (*self._first, *self._next)), default=0)
+
+    def __len__(self) -> int:
+        """How many numbers there are, those of padding, beginning and end included."""
+        return len(SPECIAL) + len(self.pieces)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.pieces == other.pieces
+
+    def __hash__(self) -> int:
+        return hash(self.pieces)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary of {len(self)}"
+
+    def encode(self, text: str) -> Encoding:
+        """The pieces of `text` as numbers, without those for beginning and end.
+
+        A ValueError names the first word that cannot be spelled.
+        """
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        for word in words(text):
+            stuck = self._spell(word, ids, spans)
+            if stuck is not None:
+                raise ValueError(
+                    f"the word {stuck.word!r} at characters {stuck.span[0]} to {stuck.span[1]} is not in the vocabulary: "
+                    f"no piece fits from {stuck.rest!r} on; write it with words the model has learned"
+                )
+        return Encoding(ids, spans)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text that these numbers spell; padding, beginning and end are left out."""
+        text = ""
+        for number in ids:
+            if not 0 <= number < len(self):
+                raise ValueError(f"ids must be in [0, {len(self) - 1}] for a vocabulary of {len(self)}, got {number}")
+            if number < len(SPECIAL):
+                continue
+            piece = self.pieces[number - len(SPECIAL)]
+            text += piece.removeprefix(CONTINUES) if piece.startswith(CONTINUES) else f" {piece}" if text else piece
+        return text
+
+    def labels(self, ids: Sequence[int]) -> list[str]:
+        """Each number as it is written in a figure: the piece with its ##, or the name of a special one."""
+        return [(*SPECIAL, *self.pieces)[number] for number in ids]
+
+    def unknown(self, text: str) -> list[Unknown]:
+        """Every word of `text` that cannot be spelled; none if `encode` takes it."""
+        found = [self._spell(word, [], []) for word in words(text)]
+        return [stuck for stuck in found if stuck is not None]
+
+    def to_json(self) -> str:
+        """All there is to know, as a string to put beside the weights of a model."""
+        return json.dumps({"pieces": self.pieces}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Vocabulary:
+        """What `to_json` wrote, back."""
+        try:
+            pieces = json.loads(text)["pieces"]
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f'a vocabulary is written as {{"pieces": […]}}, got {text[:40]!r}') from None
+        if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+            raise ValueError(
+                "the pieces of a vocabulary must be a list of strings; this one was written by other hands"
+            )
+        return cls(pieces)
+
+    def _spell(self, word: Word, ids: list[int], spans: list[tuple[int, int]]) -> Unknown | None:
+        """Append the pieces of one word, or say where it gets stuck."""
+        start, length = 0, len(word.letters)
+        while start < length:
+            table = self._next if start else self._first
+            for stop in range(min(length, start + self._longest), start, -1):
+                number = table.get(word.letters[start:stop])
+                if number is not None:
+                    break
+            else:
+                return Unknown(word.letters, (word.starts[0], word.stops[-1]), word.letters[start:])
+            ids.append(number)
+            spans.append((word.starts[start], word.stops[stop - 1]))
+            start = stop
+        return None
+
+
+class Word(NamedTuple):
+    """A word in normal form C, and for each of its letters where it starts and stops in the text it came from."""
+
+    letters: str
+    starts: list[int]
+    stops: list[int]
+
+
+def words(text: str) -> Iterator[Word]:
+    """The words of a text: what lies between spaces, line breaks and the like."""
+    word = Word("", [], [])
+    for letters, start, stop in clusters(text):
+        if letters.isspace():
+            if word.letters:
+                yield word
+            word = Word("", [], [])
+        else:
+            word = Word(word.letters + letters, word.starts, word.stops)
+            word.starts.extend([start] * len(letters))
+            word.stops.extend([stop] * len(letters))
+    if word.letters:
+        yield word
+
+
+def clusters(text: str) -> Iterator[tuple[str, int, int]]:
+    """The smallest parts of a text that can be normalised one by one, in normal form C, with start and stop.
+
+    Korean typed on some systems arrives as single letters: ㄱ, ㅏ and ㄱ become one 각, whose place is all three.
+    """
+    if unicodedata.is_normalized("NFC", text):
+        yield from ((letter, start, start + 1) for start, letter in enumerate(text))
+        return
+    start = 0
+    for stop in range(1, len(text) + 1):
+        if stop == len(text) or _separate(text[start:stop], text[stop]):
+            yield unicodedata.normalize("NFC", text[start:stop]), start, stop
+            start = stop
+
+
+def _separate(before: str, letter: str) -> bool:
+    """Whether `letter` neither composes with nor may be reordered into what stands before it."""
+    normal = unicodedata.normalize("NFC", letter)
+    if before.isspace():
+        return True  # a space never composes, and an accent after one must not hide it
+    if unicodedata.combining(normal[0]):
+        return False
+    return unicodedata.normalize("NFC", before + letter) == unicodedata.normalize("NFC", before) + normal
+
+
+def learn(texts: Iterable[str], size: int) -> Vocabulary:
+    """A vocabulary of at most `size` for these texts: all their characters, then the most useful longer pieces.
+
+    The pieces are found by the trainer of the `tokenizers` library.
+    """
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    from clearhead import checks
+
+    size = checks.count("size", size)
+    lines = [" ".join(word.letters for word in words(text)) for text in texts]
+    # Given in order, or the library numbers them in the order of a hash table, which differs from run to run, and
+    # breaks ties between equally useful pieces by those numbers.
+    letters = sorted({letter for line in lines for word in line.split() for letter in word})
+    continued = sorted({CONTINUES + letter for line in lines for word in line.split() for letter in word[1:]})
+    least = len(SPECIAL) + len(letters) + len(continued)
+    if size < least:
+        raise ValueError(
+            f"size must be at least {least} to hold every character of these texts, at the beginning of a word and "
+            f"inside one, got {size}"
+        )
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size - len(SPECIAL),
+        special_tokens=[*letters, *continued],
+        continuing_subword_prefix=CONTINUES,
+        show_progress=False,
+    )
+    tokenizer = Tokenizer(models.WordPiece(continuing_subword_prefix=CONTINUES))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.train_from_iterator(lines, trainer)
+    numbers = tokenizer.get_vocab()
+    return Vocabulary(piece for piece in sorted(numbers, key=numbers.__getitem__) if piece != CONTINUES)
