@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clearhead.figures.fonts import drawable_characters
-from clearhead.figures.labels import display_width, drawable, shorten, token_label
+from clearhead.figures.labels import drawable, token_label
+from clearhead.views.labels import display_width
 
 
 @pytest.mark.parametrize(
@@ -51,23 +52,3 @@ def test_any_token_can_be_drawn_and_fits(token, columns):
 
 def test_line_breaks_of_a_title_stay():
     assert drawable("첫째 줄\n\x01 둘째") == "첫째 줄\nU+0001 둘째"
-
-
-@pytest.mark.parametrize(
-    ("text", "columns", "short"),
-    [
-        ("abcdefghij", 10, "abcdefghij"),
-        ("abcdefghijk", 10, "abcdef…ijk"),
-        ("가나다라마바", 12, "가나다라마바"),
-        ("가나다라마바사", 12, "가나다라…사"),
-        ("ae\u0301e\u0301e\u0301z", 4, "ae\u0301…z"),
-        ("abc", 1, "…"),
-    ],
-)
-def test_what_is_too_long_loses_its_middle(text, columns, short):
-    assert shorten(text, columns) == short
-
-
-@pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("한글", 4), ("e\u0301", 1), ("Ａ", 2), ("", 0)])
-def test_wide_characters_count_twice_and_marks_not_at_all(text, columns):
-    assert display_width(text) == columns

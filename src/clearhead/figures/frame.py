@@ -13,10 +13,11 @@ from matplotlib.colors import Colormap, Normalize
 
 from clearhead.figures.bar import Bar
 from clearhead.figures.grid import NAME_HEIGHT, Grid
-from clearhead.figures.labels import display_width, drawable, shorten
+from clearhead.figures.labels import drawable
 from clearhead.figures.measure import NOTE_SIZE, largest, text_size, text_style
 from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
 from clearhead.figures.ticks import Ticks
+from clearhead.views.labels import display_width, shorten
 
 PAD = 0.06  # between a map and its labels
 AXIS_LABEL = 0.24  # the words "query" and "key"
