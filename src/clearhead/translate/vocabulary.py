@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from clearhead import checks
+
 PAD, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<begin>", "<end>")
 CONTINUES = "##"
@@ -85,8 +87,8 @@ class Vocabulary:
             stuck = self._spell(word, ids, spans)
             if stuck is not None:
                 raise ValueError(
-                    f"the word {stuck.word!r} at characters {stuck.span[0]} to {stuck.span[1]} is not in the vocabulary: "
-                    f"no piece fits from {stuck.rest!r} on; write it with words the model has learned"
+                    f"the word {stuck.word!r}, characters {stuck.span[0]} to {stuck.span[1]}, is not in the "
+                    f"vocabulary: no piece fits from {stuck.rest!r} on; write it with words the model has learned"
                 )
         return Encoding(ids, spans)
 
@@ -199,9 +201,12 @@ def learn(texts: Iterable[str], size: int) -> Vocabulary:
 
     The pieces are found by the trainer of the `tokenizers` library.
     """
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    from clearhead import checks
+    try:
+        from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pieces are learned by tokenizers, which is not installed: pip install 'clearhead[translate]'"
+        ) from error
 
     size = checks.count("size", size)
     lines = [" ".join(word.letters for word in words(text)) for text in texts]

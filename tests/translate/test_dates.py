@@ -1,0 +1,154 @@
+"""babel judges the texts, the calendar judges the links."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+
+import pytest
+from babel import Locale
+from babel.dates import format_date, format_skeleton
+
+from clearhead.translate import dates as module
+from clearhead.translate.dates import FIRST, LAST, ROUTES, Format, dates, translation, written
+from clearhead.translate.vocabulary import Vocabulary
+
+DAY = datetime.date(2028, 12, 7)
+FORMATS = list(dict.fromkeys(way for route in ROUTES for way in route))
+SOME_DAYS = [FIRST + datetime.timedelta(step) for step in range(0, (LAST - FIRST).days + 1, 97)]
+
+
+@pytest.fixture(scope="module")
+def task():
+    return dates(4_001, 503, seed=7)
+
+
+def by_babel(day, way):
+    """The same text, asked of babel in one call."""
+    if way.style in ("full", "long", "medium", "short"):
+        return format_date(day, way.style, locale=way.locale)
+    if way.style in Locale.parse(way.locale).datetime_skeletons:
+        return format_skeleton(way.style, day, fuzzy=False, locale=way.locale)
+    return format_date(day, way.style, locale=way.locale)
+
+
+@pytest.mark.parametrize("way", FORMATS, ids=lambda way: f"{way.locale} {way.style}")
+def test_babel_writes_the_same(way):
+    for day in SOME_DAYS:
+        assert written(day, way).text == by_babel(day, way)
+
+
+@pytest.mark.parametrize("way", FORMATS, ids=lambda way: f"{way.locale} {way.style}")
+def test_each_field_is_where_it_is_said_to_be(way):
+    """A field's characters change with the field and with nothing else."""
+    line = written(DAY, way)
+    shown = {name: line.text[start:stop] for name, (start, stop) in line.spans.items()}
+    assert {"year", "month", "day"} <= shown.keys() <= {"year", "month", "day", "weekday"}
+    assert shown["year"] in ("2028", "28")
+    assert shown["day"] in ("7", "07")
+    assert shown["month"] in ("12", "12월", "Dec", "December", "déc.", "décembre")
+    assert shown.get("weekday", "목") in ("목", "목요일", "Thu", "Thursday", "jeu.", "jeudi")
+
+
+def test_the_example_of_the_course():
+    example = translation(DAY, ROUTES[0])
+    assert example.source == "2028년 12월 7일 목요일"
+    assert example.target == "Thursday, December 7, 2028"
+    assert [(example.source[slice(*link.source)], example.target[slice(*link.target)]) for link in example.links] == [
+        ("목요일", "Thursday"),
+        ("12월", "December"),
+        ("7", "7"),
+        ("2028", "2028"),
+    ]
+
+
+def test_a_target_says_no_more_than_its_source():
+    for route in ROUTES:
+        source, target = written(DAY, route.source), written(DAY, route.target)
+        assert target.spans.keys() == source.spans.keys()
+        years = [line.text[slice(*line.spans["year"])] for line in (source, target)]
+        assert len(years[0]) >= len(years[1])
+
+
+def test_no_text_has_two_translations():
+    seen = {}
+    for day in SOME_DAYS:
+        for route in ROUTES:
+            example = translation(day, route)
+            assert seen.setdefault(example.source, example.target) == example.target
+
+
+def test_every_way_of_writing_is_drawn(task):
+    for examples in (task.train, task.test):
+        texts = " ".join(example.source for example in examples)
+        for sign in ("년", "요일", "(", "/", "-", " décembre ", " déc. ", "Thu, ", "Thursday, ", " Dec "):
+            assert sign in texts
+
+
+def test_test_dates_are_never_seen_in_training(task):
+    """A date of the test is in training neither in the same words, nor in another form, nor in another century."""
+    assert len(task.train) == 4_001
+    assert len(task.test) == 503
+    texts = [{text for example in examples for text in example[:2]} for examples in (task.train, task.test)]
+    assert not texts[0] & texts[1]
+    possible = {
+        text: (day.year % 100, day.month, day.day)
+        for day in (FIRST + datetime.timedelta(step) for step in range((LAST - FIRST).days + 1))
+        for text in (f"{day:%B} {day.day}, {day.year}", f"{day.year}년 {day.month}월 {day.day}일")
+    }
+    known = [{possible[e.target] for e in examples if e.target in possible} for examples in (task.train, task.test)]
+    assert len(known[0]) > 1_000
+    assert len(known[1]) > 100
+    assert not known[0] & known[1]
+
+
+def test_the_same_seed_draws_the_same_dates(monkeypatch):
+    monkeypatch.setattr(module, "date_pieces", list)  # the same for every seed, and slow to find
+    assert dates(401, 53, seed=7) == dates(401, 53, seed=7)
+    assert dates(401, 53, seed=8).test != dates(401, 53, seed=7).test
+
+
+def test_the_vocabulary_spells_every_date_and_has_nothing_to_spare(task):
+    vocabulary, used = Vocabulary(task.pieces), set()
+    for example in task.train + task.test:
+        for text in (example.source, example.target):
+            ids = vocabulary.encode(text).ids
+            assert vocabulary.decode(ids) == text
+            used.update(ids)
+    assert len(used) >= 0.97 * (len(vocabulary) - 3)
+
+
+def test_pieces_end_where_fields_end(task):
+    """So that attention on pieces can be compared with links on fields."""
+    vocabulary = Vocabulary(task.pieces)
+    for example in task.test:
+        for side, text in enumerate((example.source, example.target)):
+            spans = vocabulary.encode(text).spans
+            for link in example.links:
+                assert link[side][0] in {start for start, _ in spans}
+                assert link[side][1] in {stop for _, stop in spans}
+
+
+def test_a_year_is_two_halves():
+    vocabulary = Vocabulary(module.date_pieces())
+    assert vocabulary.labels(vocabulary.encode("2028년 12월 7일 목요일").ids) == (
+        ["20", "##28", "##년", "12", "##월", "7", "##일", "목요일"]
+    )
+
+
+def test_too_many_dates():
+    with pytest.raises(ValueError, match=r"3000000 dates are too many: there are \d+ different days .*; ask for \d+"):
+        dates(3_000_000, 1)
+
+
+@pytest.mark.parametrize("counts", [(0, 1), (1, 0)], ids=["train", "test"])
+def test_counts_are_at_least_one(counts):
+    with pytest.raises(ValueError, match=r"count_(train|test) must be at least 1, got 0"):
+        dates(*counts)
+
+
+def test_without_babel(monkeypatch):
+    monkeypatch.setitem(sys.modules, "babel", None)
+    module._locale.cache_clear()
+    with pytest.raises(ModuleNotFoundError, match=r"babel, which is not installed: .*clearhead\[translate\]"):
+        written(DAY, Format("ko", "full"))
