@@ -230,8 +230,12 @@ def prepare(
     dropout: float = 0.0,
     seed: int | None = None,
     lse: bool = False,
+    seen: bool = False,
 ) -> Call:
-    """Check the arguments of `attention` and settle what they mean."""
+    """Check the arguments of `attention` and settle what they mean.
+
+    `seen`: they have been here before, so that a bias of n × n numbers need not be looked through again.
+    """
     slow: list[str] = []
     q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
     checks.same_width(q, k)
@@ -259,7 +263,8 @@ def prepare(
             raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
         table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
     elif bias is not None:
-        bias = _within(checks.additive("bias", _array("bias", bias, slow, ndim=0), scores_shape), q, k, v)
+        bias = _array("bias", bias, slow, ndim=0)
+        bias = _within(bias if seen else checks.additive("bias", bias, scores_shape), q, k, v)
         bias_shape = bias.shape
         bias = np.broadcast_to(bias, (*bias_shape[:-2], n_q, n_k))
     if sinks is not None:

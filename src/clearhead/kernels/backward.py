@@ -198,6 +198,8 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
         keys = min(BLOCK, stop - key)
         clear(like, t.keys, BLOCK * round_up(sizes[D], wide))
         clear(like, t.values, BLOCK * round_up(sizes[D_V], wide))
+        finite = block_finite(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
+        finite &= block_finite(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
         for panel in range(sizes[PANELS]):
             first = panel * width
             rows = min(width, every - first)
@@ -209,8 +211,9 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
                 if state != EMPTY:
                     p = panel_at(layout, t.panels + panel * layout[-1])
                     tile(
-                        like, arrays, sizes, numbers, s, t, p, head, first, rows, start, end - start, start - key, state
-                    )
+                        like, arrays, sizes, numbers, s, t, p, head, first, rows, start, end - start, start - key,
+                        state, finite,
+                    )  # fmt: skip
         write_block(like, arrays[D_KEY], sizes, t.keys, head, key, keys, sizes[D], numbers[TRUE_SCALE], s)
         write_block(like, arrays[D_VALUE], sizes, t.values, head, key, keys, sizes[D_V], 1.0 / numbers[KEEP], s)
     for panel in range(sizes[PANELS]):
@@ -313,8 +316,11 @@ def load_rows(like, array, sizes, s, p, head, first, rows, columns, target, turn
 
 
 @inlined
-def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, offset, state):
-    """Some keys, `offset` into their block, against one panel of queries: what they add to the sums."""
+def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, offset, state, finite):
+    """Some keys, `offset` into their block, against one panel of queries: what they add to the sums.
+
+    `finite` says that the whole block, keys and values, holds no NaN and no infinity.
+    """
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
     source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
@@ -328,8 +334,7 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, of
         load_salt(like, sizes, s, head, first)
         drop_tile(like, sizes, s, t.slopes, keys, width, key)
     weigh(like, s.tile, keys, width, t.slopes, p.lse, p.delta, cast(like, 1.0 / numbers[KEEP]))
-    finite = rows_finite(like, source, step, keys, sizes[D])
-    if rows < width and not (finite and rows_finite(like, value, value_step, keys, sizes[D_V])):
+    if rows < width and not finite:
         clear_lanes(like, s.tile, t.slopes, keys, width, rows)
     if sizes[DROPPING] != 0:
         drop_tile(like, sizes, s, s.tile, keys, width, key)
@@ -348,6 +353,13 @@ def tile(like, arrays, sizes, numbers, s, t, p, head, first, rows, key, keys, of
         copy_finite(like, source, step, t.clean, keys, sizes[D])
         source, step = t.clean, sizes[D] * size
     mix(like, sizes[VECTORS], source, step, size, t.slopes, p.total, sizes[D], keys, t.ones)
+
+
+@helper
+def block_finite(like, array, sizes, head, key, keys, target, columns):
+    """Whether a block of keys or values holds no NaN and no infinity."""
+    source, step = block_rows(like, array, sizes, head, key, keys, target, columns)
+    return rows_finite(like, source, step, keys, columns)
 
 
 @helper
@@ -413,6 +425,12 @@ def add_to_bias(like, arrays, sizes, s, t, head, first, rows, key, keys):
     column = arrays[D_BIAS, COLUMN]
     if sizes[BIAS_FORM] != FULL_BIAS and sizes[FOLDED] == 1:
         add_distances(like, t.slopes, keys, width, base + (first - key) * size)
+        return
+    # where every head, query and key has a number of its own, nothing has been added to it before
+    alone = sizes[TOGETHER] == 1 and column == size and arrays[D_BIAS, ROW] != 0
+    if alone and sizes[FOLDED] == 1 and rows == width and keys % lanes == 0:
+        target = row_address(arrays[D_BIAS], sizes, base, first) + key * column
+        turn_rows(like, t.slopes, width * size, target, arrays[D_BIAS, ROW], keys, width)
         return
     padded = round_up(keys, lanes)
     turn_rows(like, t.slopes, width * size, s.bias_rows, padded * size, padded, width)

@@ -418,10 +418,14 @@ def gather_bias(like, arrays, sizes, s, head, first, rows, key, keys, flagged):
     size, lanes = size_of(like), lanes_of(like)
     width = sizes[VECTORS] * lanes
     padded = round_up(keys, lanes)
+    base = head_address(arrays[BIAS], sizes, head) + key * arrays[BIAS, COLUMN]
+    if sizes[BIAS_FORM] != NO_BIAS and not flagged and whole_panel(like, arrays[BIAS], sizes, rows, keys):
+        source = row_address(arrays[BIAS], sizes, base, first)
+        turn_rows(like, source, arrays[BIAS, ROW], s.bias, width * size, width, keys)
+        return
     clear(like, s.bias_rows, width * padded)
     if sizes[BIAS_FORM] != NO_BIAS:
         # a relative bias is a row that runs backwards: its column stride is one number less, its row stride one more
-        base = head_address(arrays[BIAS], sizes, head) + key * arrays[BIAS, COLUMN]
         for i in range(rows):
             source = row_address(arrays[BIAS], sizes, base, first + i)
             read_row(like, arrays[BIAS, STORED], source, arrays[BIAS, COLUMN], s.bias_rows + i * padded * size, keys)

@@ -55,8 +55,7 @@ def gradients(
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
         delta = delta - np.where(np.isneginf(lse), 0, lse_gradient)
-    bias_shape = _at_least_2d(call.bias_shape) if call.bias is not None else ()
-    d_bias = np.zeros(bias_shape, kind)
+    d_bias: np.ndarray | None = None
     d_table = np.zeros(call.table.shape if call.table is not None else (), kind)
     of_queries, d_k, d_v = [], None, None
     for strip, rows in call.strips():
@@ -66,22 +65,32 @@ def gradients(
         d_k = part.d_k if d_k is None else d_k + part.d_k
         d_v = part.d_v if d_v is None else d_v + part.d_v
         if of_bias and call.bias is not None:
-            d_bias[..., rows if d_bias.shape[-2] == call.n_q else slice(None), :] += part.bias_gradient()
+            d_bias = _with_strip(d_bias, part.bias_gradient(), call, rows)
         if of_bias and call.table is not None:
             start = strip.first_query
             d_table[:, start : start + strip.n_q + call.n_k - 1] += part.bias_gradient()
     if d_k is None or d_v is None:  # no queries, and a mask that is worked out query by query
         d_q, d_k, d_v = (np.zeros(shape, kind) for shape in shapes)
+        d_bias = np.zeros(call.bias_shape, kind)
     else:
         d_q = of_queries[0] if len(of_queries) == 1 else np.concatenate(of_queries, axis=-2)
     return Gradients(
         _summed(d_q, shapes[0]),
         _summed(d_k, shapes[1]),
         _summed(d_v, shapes[2]),
-        d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None else None,
+        d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None and d_bias is not None else None,
         d_table if of_bias and call.table is not None else None,
         _of_sinks(call, lse, delta),
     )
+
+
+def _with_strip(whole: np.ndarray | None, part: np.ndarray, call: Call, rows: slice) -> np.ndarray:
+    """The bias's gradient with what a strip of queries adds to it: as it is, where that strip is all there is."""
+    if rows == slice(None):
+        return part
+    whole = np.zeros(_at_least_2d(call.bias_shape), call.kind) if whole is None else whole
+    whole[..., rows if whole.shape[-2] == call.n_q else slice(None), :] += part
+    return whole
 
 
 def _with_many_axes(
@@ -211,7 +220,10 @@ class _Pass:
             x = x.sum(axis=tuple(range(x.ndim - 2)))
             return x if self.call.table.shape[0] > 1 else x.sum(axis=0, keepdims=True)
         shape = self._bias_shape()
-        return x if x.shape == shape else _summed(x.sum(axis=0).reshape(*self.call.lead, *x.shape[-2:]), shape)
+        if x.shape == shape:
+            return x
+        x = x[0] if len(x) == 1 else x.sum(axis=0)
+        return _summed(x.reshape(*self.call.lead, *x.shape[-2:]), shape)
 
 
 def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -163,7 +163,7 @@ class _Gradient(torch.autograd.Function):
 
         gradient = torch.zeros_like(output) if gradient is None else gradient
         found = gradients(
-            _prepared(q, k, v, bias, table, sinks, mask, options),
+            _prepared(q, k, v, bias, table, sinks, mask, options, seen=True),
             to_numpy(output),
             to_numpy(lse),
             to_numpy(gradient),
@@ -198,6 +198,8 @@ def _prepared(
     sinks: torch.Tensor | None,
     mask: Mask | None,
     options: dict[str, Any],
+    *,
+    seen: bool = False,
 ) -> dispatch.Call:
     """The call the kernels get, over the tensors' own memory."""
     options = dict(options)
@@ -213,6 +215,7 @@ def _prepared(
         to_numpy(v),
         sinks=None if sinks is None else to_numpy(sinks),
         lse=True,
+        seen=seen,
         **added,
         **options,
     )
