@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matplotlib.colors import Normalize
+import numpy as np
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.ticker import MaxNLocator
 
 from clearhead.figures.measure import NOTE_SIZE, largest, text_size
@@ -16,12 +17,13 @@ PAST_TICKS = 0.14  # the tick marks and the spaces before and after their number
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar from 0 to the top of the scale; `above` says that some weights lie higher still."""
+    """A bar of the whole scale; `above` and `below` say that some weights lie past its ends."""
 
     norm: Normalize
     label: str
     available: float
     above: bool = False
+    below: bool = False
 
     @property
     def height(self) -> float:
@@ -37,6 +39,9 @@ class Bar:
     @property
     def ticks(self) -> list[float]:
         top = float(self.norm.vmax or 1.0)
+        if isinstance(self.norm, LogNorm):
+            powers = np.arange(np.ceil(np.log10(float(self.norm.vmin or top)) - 1e-9), np.log10(top) + 1e-9)
+            return [float(10.0**power) for power in powers]
         marks = MaxNLocator(nbins=int(min(max(self.height / 0.4, 3), 5)), steps=[1, 2, 2.5, 5, 10])
         return [float(value) for value in marks.tick_values(0, top) if 0 <= value <= top * (1 + 1e-9)]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, Normalize
 
 from clearhead.figures.bar import Bar
 from clearhead.figures.grid import NAME_HEIGHT, Grid
 from clearhead.figures.labels import drawable
 from clearhead.figures.measure import NOTE_SIZE, largest, text_size, text_style
+from clearhead.figures.shading import Shading
 from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
 from clearhead.figures.ticks import Ticks
 from clearhead.views.labels import display_width, shorten
@@ -36,11 +36,10 @@ class Frame:
     head_names: list[str]
     title: str | None
     note: str
-    bar_label: str
 
-    def sheet(self, cmap: Colormap, norm: Normalize, *, above: bool) -> tuple[Sheet, list[Axes]]:
-        """The sheet with all of it drawn, and the empty axes of each map. `above`: some weights exceed the scale."""
-        bar = Bar(norm, self.bar_label, self.grid.rows_of(LEAST_BAR), above)
+    def sheet(self, shades: Shading) -> tuple[Sheet, list[Axes]]:
+        """The sheet with all of it drawn, and the empty axes of each map."""
+        bar = Bar(shades.norm, shades.bar_label, self.grid.rows_of(LEAST_BAR), shades.above, shades.below)
         left = MARGIN + max(AXIS_LABEL + self.queries.reach + PAD, self.keys.overhang)
         bar_left = left + self.grid.total_width + BAR_GAP
         width = bar_left + bar.room + MARGIN
@@ -66,7 +65,7 @@ class Frame:
         sheet.axis_labels(
             "key", left + self.grid.total_width / 2, top + below, "query", MARGIN, top + self.grid.total_height / 2
         )
-        sheet.draw_bar(bar, cmap, bar_left, top)
+        sheet.draw_bar(bar, shades.cmap, bar_left, top)
         return sheet, panels
 
     def _panel(self, axes: Axes, index: int) -> None:

@@ -28,29 +28,34 @@ def pool(
     """Each block of by_q × by_k weights becomes one: their mean or their maximum.
 
     weights (n_q, n_k) → (⌈n_q / by_q⌉, ⌈n_k / by_k⌉), in float32 or float64. The last block of a row or column
-    may be smaller, and is the mean or maximum of what it has.
+    may be smaller, and is the mean or maximum of what it has. NaN, which is no weight, does not count.
     """
     checks.choice("reduce", reduce, REDUCTIONS)
     pooled = weights.astype(checks.compute_type(weights.dtype), copy=False)
+    if by_q == by_k == 1:
+        return pooled
+    if reduce == "max":
+        return _blocks(np.fmax, pooled, by_q, by_k)
+    there = ~np.isnan(pooled)
+    counts = _blocks(np.add, there.astype(pooled.dtype), by_q, by_k)
+    totals = _blocks(np.add, pooled if there.all() else np.where(there, pooled, 0), by_q, by_k)
+    with np.errstate(invalid="ignore"):  # 0 / 0: a block of NaN alone is NaN
+        return totals / counts
+
+
+def _blocks(reduction: np.ufunc, cells: np.ndarray, by_q: int, by_k: int) -> np.ndarray:
     for axis, by in ((1, by_k), (0, by_q)):
-        n = pooled.shape[axis]
-        if by == 1:
-            continue
-        starts = np.arange(0, n, by)
-        if reduce == "max":
-            pooled = np.maximum.reduceat(pooled, starts, axis=axis)
-        else:
-            counts = np.minimum(by, n - starts).astype(pooled.dtype)
-            totals = np.add.reduceat(pooled, starts, axis=axis)
-            pooled = totals / (counts[:, None] if axis == 0 else counts)
-    return pooled
+        if by > 1:
+            cells = reduction.reduceat(cells, np.arange(0, cells.shape[axis], by), axis=axis)
+    return cells
 
 
-def note(n_q: int, n_k: int, by_q: int, by_k: int, *, reduce: str) -> str:
+def note(n_q: int, n_k: int, by_q: int | float, by_k: int | float, *, reduce: str) -> str:
     """What the figure says about its pooling, or nothing if each cell is one weight."""
     if by_q == by_k == 1:
         return ""
+    even = float(by_q).is_integer() and float(by_k).is_integer()
     return (
-        f"Pooled: each cell is the {WORDS[reduce]} of {by_q} × {by_k} weights (queries × keys); "
-        f"the map is {n_q:,} × {n_k:,}, more than the pixels can show."
+        f"Pooled: each cell is the {WORDS[reduce]} of {'' if even else 'about '}{by_q:.3g} × {by_k:.3g} weights "
+        f"(queries × keys); the map is {n_q:,} × {n_k:,}, more than the pixels can show."
     )

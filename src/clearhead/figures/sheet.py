@@ -60,7 +60,7 @@ class Sheet(Figure):
         drawn = self.colorbar(
             ScalarMappable(bar.norm, cmap),
             cax=self.axes_at(left, top, BAR_WIDTH, bar.height),
-            extend="max" if bar.above else "neither",
+            extend={(0, 0): "neither", (0, 1): "max", (1, 0): "min", (1, 1): "both"}[bar.below, bar.above],
             ticks=FixedLocator(bar.ticks),
         )
         drawn.outline.set_visible(False)
