@@ -57,11 +57,14 @@ class Line:
         self.spans: dict[str, tuple[int, int]] = {}
 
     def add(self, part: str, name: str | None = None) -> None:
-        """Put `part` at the end. With a name it can be linked to the part of that name on the other side."""
+        """Put `part` at the end. With a name it can be linked to the part of that name on the other side.
+
+        A thing said in several parts is put down under one name: its place is from the first to the last of them.
+        """
         start = len(self.text)
         self.text += part
         if name is not None:
-            self.spans[name] = (start, len(self.text))
+            self.spans[name] = (self.spans.get(name, (start,))[0], len(self.text))
 
 
 def linked(source: Line, target: Line) -> Example:

@@ -10,7 +10,9 @@ to something, and nobody could tell that from an answer.
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -151,24 +153,22 @@ class Word(NamedTuple):
     """A word in normal form C, and for each of its letters where it starts and stops in the text it came from."""
 
     letters: str
-    starts: list[int]
-    stops: list[int]
+    starts: Sequence[int]
+    stops: Sequence[int]
 
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text: what lies between spaces, line breaks and the like."""
-    word = Word("", [], [])
-    for letters, start, stop in clusters(text):
-        if letters.isspace():
-            if word.letters:
-                yield word
-            word = Word("", [], [])
-        else:
-            word = Word(word.letters + letters, word.starts, word.stops)
-            word.starts.extend([start] * len(letters))
-            word.stops.extend([stop] * len(letters))
-    if word.letters:
-        yield word
+    if unicodedata.is_normalized("NFC", text):  # as nearly all texts are: a letter is a character
+        for found in re.finditer(r"\S+", text):
+            start, stop = found.span()
+            yield Word(found.group(), range(start, stop), range(start + 1, stop + 1))
+        return
+    for space, group in itertools.groupby(clusters(text), key=lambda part: part[0].isspace()):
+        if not space:
+            letters = [(letter, start, stop) for part, start, stop in group for letter in part]
+            together, starts, stops = zip(*letters, strict=True)
+            yield Word("".join(together), starts, stops)
 
 
 def clusters(text: str) -> Iterator[tuple[str, int, int]]:
@@ -176,9 +176,6 @@ def clusters(text: str) -> Iterator[tuple[str, int, int]]:
 
     Korean typed on some systems arrives as single letters: ㄱ, ㅏ and ㄱ become one 각, whose place is all three.
     """
-    if unicodedata.is_normalized("NFC", text):
-        yield from ((letter, start, start + 1) for start, letter in enumerate(text))
-        return
     start = 0
     for stop in range(1, len(text) + 1):
         if stop == len(text) or _separate(text[start:stop], text[stop]):
