@@ -78,8 +78,8 @@ def particle(word: str, role: str) -> str:
 class Stem(NamedTuple):
     """A verb or an adjective without its 다.
 
-    `irregular` is what changes before a vowel: ㅂ in 돕다, ㄷ in 듣다, ㅅ in 짓다, ㅎ in 빨갛다, 르 in 부르다. It is empty for
-    all others. Stems in ㄹ, in ㅡ and in 하 need no mark, as all of them do the same.
+    `irregular` is what changes before a vowel: ㅂ in 돕다, ㄷ in 듣다, ㅅ in 짓다, ㅎ in 빨갛다, 르 in 부르다. For all
+    others it is empty. Stems in ㄹ, in ㅡ and in 하 need no mark, as all of them do the same.
     """
 
     text: str
