@@ -32,8 +32,9 @@ class NounPhrase(NamedTuple):
 class Sentence(NamedTuple):
     """What is said, in no language. Subjects and objects are one noun phrase, or two joined by "and".
 
-    `denial` is empty, "안" or "않다", two ways to say not. `topic` marks the subject with 은/는 instead of 이/가,
-    `time_first` puts the time before it, `ended` puts a full stop. English does not show them, except for the last.
+    `denial` is empty, "안" or "않다", two ways to say not. `style` is "plain", "polite" or "formal", `topic` marks the
+    subject with 은/는 instead of 이/가, `time_first` puts the time before it, and `full` keeps 보았다 and 주었다 long.
+    English shows none of these. `ended` puts a full stop.
     """
 
     subjects: tuple[NounPhrase, ...]
@@ -45,9 +46,10 @@ class Sentence(NamedTuple):
     time: Time | None = None
     tense: str = "past"
     denial: str = ""
-    polite: bool = False
+    style: str = "plain"
     topic: bool = False
     time_first: bool = True
+    full: bool = False
     ended: bool = False
 
 
@@ -139,8 +141,11 @@ def _korean_time(time: Time | None) -> list[Word]:
 def _korean_predicate(sentence: Sentence) -> list[Word]:
     """Its first word carries the meaning, 안 stands before it, and what follows is grammar."""
     verb = isinstance(sentence.predicate, Verb)
-    conjugate = korean.negated if sentence.denial == "않다" else korean.conjugated
-    first, *rest = conjugate(sentence.predicate.stem, sentence.tense, polite=sentence.polite, verb=verb)
+    stem, tense, style = sentence.predicate.stem, sentence.tense, sentence.style
+    if sentence.denial == "않다":
+        first, *rest = korean.negated(stem, tense, style, verb=verb)
+    else:
+        first, *rest = korean.conjugated(stem, tense, style, verb=verb, full=sentence.full)
     before = [[Part("안")]] if sentence.denial == "안" else []
     return [*before, named(first, "predicate"), *(named(word, None) for word in rest)]
 

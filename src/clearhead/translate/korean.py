@@ -35,6 +35,9 @@ MELTED = {
     "ㅚ": "ㅙ",
 }
 
+# These two may also stay as they are.
+UNMELTED = {"보": "아", "주": "어"}
+
 Word = tuple[str, ...]
 
 
@@ -138,32 +141,43 @@ def modifier(stem: Stem) -> Word:
     return (stem.text, "는") if stem.text.endswith("있") else _cut(stem, closed(stem, "ㄴ"))
 
 
-def conjugated(stem: Stem, tense: str, *, polite: bool, verb: bool = True) -> tuple[Word, ...]:
-    """A predicate as its words: 잡았다 · 잡았어요, 잡는다 · 잡아요, 잡을 것이다 · 잡을 거예요.
+def conjugated(stem: Stem, tense: str, style: str, *, verb: bool = True, full: bool = False) -> tuple[Word, ...]:
+    """A predicate as its words.
 
-    tense "past", "present" or "future"; an adjective (verb=False) has no 는 in the present: 크다.
+                 "past"        "present"   "future"
+        "plain"   잡았다        잡는다       잡을 것이다
+        "polite"  잡았어요      잡아요       잡을 거예요
+        "formal"  잡았습니다    잡습니다     잡을 것입니다
+
+    An adjective (verb=False) has no 는 in the plain present: 크다. With `full`, 보 and 주 do not melt in the past, which
+    is as common: 보았다, 주었다.
     """
     if tense == "future":
-        return _cut(stem, closed(stem, "ㄹ")), ("거예요" if polite else "것이다",)
-    head, ending = infinitive(stem)
+        return _cut(stem, closed(stem, "ㄹ")), ({"plain": "것이다", "polite": "거예요", "formal": "것입니다"}[style],)
     if tense == "past":
-        if ending:
-            ending = with_final(ending, "ㅆ")
-        else:
-            head = with_final(head, "ㅆ")
-        return (_cut(stem, (head, ending + ("어요" if polite else "다"))),)
-    if polite:
+        return (_cut(stem, _past(stem, {"plain": "다", "polite": "어요", "formal": "습니다"}[style], full)),)
+    if style == "polite":
+        head, ending = infinitive(stem)
         return (_cut(stem, (head, ending + "요")),)
-    if not verb:
+    if style == "plain" and not verb:
         return (_cut(stem, (stem.text, "다")),)
+    consonant, ending = ("ㄴ", "다") if style == "plain" else ("ㅂ", "니다")
     if letters(stem.text[-1]).final in ("", "ㄹ"):
-        return (_cut(stem, (with_final(stem.text, "ㄴ"), "다")),)
-    return ((stem.text, "는다"),)
+        return (_cut(stem, (with_final(stem.text, consonant), ending)),)
+    return ((stem.text, "는다" if style == "plain" else "습니다"),)
 
 
-def negated(stem: Stem, tense: str, *, polite: bool, verb: bool = True) -> tuple[Word, ...]:
+def _past(stem: Stem, ending: str, full: bool) -> Word:
+    """아 or 어 closed by ㅆ, wherever they are left, and the ending."""
+    head, joint = infinitive(stem)
+    if full and stem.text[-1] in UNMELTED:
+        head, joint = stem.text, UNMELTED[stem.text[-1]]
+    return (head, with_final(joint, "ㅆ") + ending) if joint else (with_final(head, "ㅆ"), ending)
+
+
+def negated(stem: Stem, tense: str, style: str, *, verb: bool = True) -> tuple[Word, ...]:
     """The same denied with -지 않다: 잡지 않았다."""
-    return _cut(stem, (stem.text, "지")), *conjugated(Stem("않"), tense, polite=polite, verb=verb)
+    return _cut(stem, (stem.text, "지")), *conjugated(Stem("않"), tense, style, verb=verb)
 
 
 def _cut(stem: Stem, word: Word) -> Word:

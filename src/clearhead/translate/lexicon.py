@@ -154,7 +154,7 @@ NOUNS = (
     Noun("이야기", "story", "text"),
     Noun("영화", "movie", "art", "편"),
     Noun("그림", "picture", "art goods", "장"),
-    Noun("사진", "photo", "art", "장"),
+    Noun("사진", "photo", "art", "장", plural="photos"),
     Noun("노래", "song", "sound", "곡"),
     Noun("음악", "music", "sound", article=""),
     Noun("공", "ball", "goods small", "개"),

@@ -31,6 +31,7 @@ from clearhead.translate.lexicon import (
 )
 
 TENSES = ("past", "present", "future")
+STYLES = ("plain", "polite", "formal")
 LIVING = nouns("person baby animal prey")
 
 # A pair of words in one sentence: how they belong together, a verb or adjective, a noun.
@@ -107,7 +108,7 @@ def _sides(pair: Pair) -> list[tuple[str, int, str]]:
 def drawn(generator: random.Random) -> Sentence:
     """Any sentence of the language."""
     adjectives = [adjective for adjective in ADJECTIVES if adjective.predicate]
-    predicate = generator.choice(adjectives) if generator.random() < 0.15 else generator.choice(VERBS)
+    predicate = generator.choice(adjectives) if generator.random() < 0.25 else generator.choice(VERBS)
     tense = generator.choice(("past", *TENSES))
     denials = ("안", "않다") if isinstance(predicate, Verb) and not predicate.nominal else ("않다",)
     common = Sentence(
@@ -115,9 +116,10 @@ def drawn(generator: random.Random) -> Sentence:
         predicate,
         tense=tense,
         denial=generator.choice(denials) if generator.random() < 0.2 else "",
-        polite=generator.random() < 0.4,
+        style=generator.choice(("plain", *STYLES)),
         topic=generator.random() < 0.3,
         time_first=generator.random() < 0.7,
+        full=generator.random() < 0.5,
         ended=generator.random() < 0.25,
     )
     if isinstance(predicate, Verb):
@@ -142,7 +144,7 @@ def _with_verb(generator: random.Random, sentence: Sentence, verb: Verb) -> Sent
     place = means = time = None
     if verb.places and (verb.shape in ("to", "in") or generator.random() < 0.3):
         place = generator.choice([place for place in PLACES if place.korean in verb.places.split()])
-    if verb.means and generator.random() < 0.3:
+    if verb.means and generator.random() < 0.4:
         means = generator.choice([means for means in MEANS if means.korean in verb.means.split()])
     if not verb.lasting and generator.random() < 0.35 and (place is None or means is None):
         time = generator.choice([time for time in TIMES if sentence.tense in time.tenses.split()])
@@ -193,11 +195,11 @@ SOMEONE, SOMETHING = NounPhrase(nouns("학생")[0]), NounPhrase(nouns("책")[0])
 def _all_predicates() -> Iterator[Sentence]:
     """Every predicate in every tense, style and number, said and denied."""
     predicates: list[Verb | Adjective] = [*VERBS, *(adjective for adjective in ADJECTIVES if adjective.predicate)]
-    for predicate, tense, polite, denial, many in itertools.product(
-        predicates, TENSES, (False, True), ("", "안", "않다"), (False, True)
+    for predicate, tense, style, denial, many in itertools.product(
+        predicates, TENSES, STYLES, ("", "안", "않다"), (False, True)
     ):
         subjects = (SOMEONE._replace(many=many),)
-        yield Sentence(subjects, predicate, tense=tense, polite=polite, denial=denial, ended=True)
+        yield Sentence(subjects, predicate, tense=tense, style=style, denial=denial, full=many, ended=True)
 
 
 def _all_phrases() -> Iterator[Sentence]:

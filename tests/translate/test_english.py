@@ -1,0 +1,24 @@
+"""Endings against a table written by hand."""
+
+from __future__ import annotations
+
+from clearhead.translate.english import with_ed, with_s
+
+PLURALS = "cat·s apple·s watch·es box·es potato·es glass·es boy·s baby:babies butterfly:butterflies story:stories"
+THIRDS = "play·s catch·es wash·es teach·es go·es chase·s choose·s buy·s see·s cry:cries study:studies"
+PASTS = "help·ed bake·d love·d play·ed clean·ed show·ed open·ed wash·ed cry:cried study:studied"
+
+
+def check(made, table):
+    for row in table.split():
+        base, _, whole = row.partition(":")
+        assert made(base.split("·")[0]) == ((whole,) if whole else tuple(base.split("·")))
+
+
+def test_with_s():
+    check(with_s, PLURALS)
+    check(with_s, THIRDS)
+
+
+def test_with_ed():
+    check(with_ed, PASTS)
