@@ -362,16 +362,29 @@ def flags_state(arrays, sizes, head, first, rows, key, keys):
 @inlined
 def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
-    size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
-    source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
-    scores(like, sizes[VECTORS], source, step, size, s.queries, s.tile, keys, sizes[D])
-    shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+    score_tile(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
     source, step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
     guarded = careful == 1 and not rows_finite(like, source, step, keys, sizes[D_V])
     if guarded:
         note_allowed(like, s, keys, width)
     soften(like, s.tile, keys, width, s.top, s.total, s.alpha)
+    mix_tile(like, sizes, s, source, step, key, keys, guarded)
+
+
+@inlined
+def score_tile(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
+    """A tile's scores, and what the options make of them."""
+    source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
+    scores(like, sizes[VECTORS], source, step, size_of(like), s.queries, s.tile, keys, sizes[D])
+    shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
+
+
+@inlined
+def mix_tile(like, sizes, s, source, step, key, keys, guarded):
+    """Add the values, weighed by a tile of exponentials, to those mixed so far."""
+    size = size_of(like)
+    width = sizes[VECTORS] * lanes_of(like)
     if sizes[DROPPING] != 0:
         drop_tile(like, sizes, s, s.tile, keys, width, key)
     if guarded:

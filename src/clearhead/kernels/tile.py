@@ -9,6 +9,7 @@ queries together with the scale, or into the last pass before the softmax.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,27 +35,38 @@ def _columns(v: Vectors, width: ir.Value, body: Any) -> None:
 
 
 def _rows(
-    v: Vectors, tile: ir.Value, offset: ir.Value, rows: ir.Value, width: ir.Value, carried: Any, body: Any
-) -> Any:
-    """Fold body(pointer, row, carried) over the rows of one vector column, `UNROLL` at a time, then one by one."""
+    v: Vectors,
+    tile: ir.Value,
+    offset: ir.Value,
+    rows: ir.Value,
+    width: ir.Value,
+    carried: list[ir.Value],
+    body: Callable[[ir.Value, ir.Value, list[ir.Value]], list[ir.Value]],
+) -> list[list[ir.Value]]:
+    """Fold body(pointer, row, carried) over the rows of one vector column, `UNROLL` at a time, then one by one.
+
+    Each of the `UNROLL` chains carries numbers of its own, and all of them come back.
+    """
     stride = v.b.mul(width, v.index(v.size))
     base = v.pointer(tile, offset)
     bulk = v.b.sub(rows, v.b.srem(rows, v.index(UNROLL)))
+    n = len(carried)
 
     def place(row: ir.Value) -> ir.Value:
         return v.b.gep(base, [v.b.mul(row, stride)])
 
     def turn(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         following = [v.b.add(i, v.index(u)) for u in range(UNROLL)]
-        return [body(place(r), r, s) for r, s in zip(following, sums, strict=True)]
+        return [x for u, r in enumerate(following) for x in body(place(r), r, sums[u * n : (u + 1) * n])]
 
-    sums = v.loop(bulk, UNROLL, [carried] * UNROLL, turn)
+    sums = v.loop(bulk, UNROLL, carried * UNROLL, turn)
 
     def last(i: ir.Value, rest: list[ir.Value]) -> list[ir.Value]:
         row = v.b.add(bulk, i)
-        return [body(place(row), row, rest[0])]
+        return body(place(row), row, rest)
 
-    return sums[1:] + v.loop(v.b.sub(rows, bulk), 1, sums[:1], last)
+    sums = sums[n:] + v.loop(v.b.sub(rows, bulk), 1, sums[:n], last)
+    return [sums[u * n : (u + 1) * n] for u in range(UNROLL)]
 
 
 @intrinsic
@@ -69,34 +81,78 @@ def soften(typing: Any, like: Any, tile: Any, rows: Any, width: Any, top: Any, t
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
         _, tile, rows, width, top, total, alpha = args
-
-        def column(offset: ir.Value) -> None:
-            def highest(p: ir.Value, _: ir.Value, best: ir.Value) -> ir.Value:
-                return v.max(v.load(p), best)
-
-            best = _rows(v, tile, offset, rows, width, v.const(MINUS_INF), highest)
-            best = v.max(v.max(best[0], best[1]), v.max(best[2], best[3]))
-            before = v.load(v.pointer(top, offset))
-            after = v.max(best, before)
-            empty = builder.fcmp_ordered("==", after, v.const(MINUS_INF))
-            reference = builder.select(empty, v.const(0.0), after)
-            shrink = v.exp2(builder.fsub(before, reference))
-
-            def exponential(p: ir.Value, _: ir.Value, sum_: ir.Value) -> ir.Value:
-                value = v.exp2(builder.fsub(v.load(p), reference))
-                v.store(value, p)
-                return builder.fadd(sum_, value)
-
-            sums = _rows(v, tile, offset, rows, width, v.const(0.0), exponential)
-            sum_ = builder.fadd(builder.fadd(sums[0], sums[1]), builder.fadd(sums[2], sums[3]))
-            v.store(v.fma(v.load(v.pointer(total, offset)), shrink, sum_), v.pointer(total, offset))
-            v.store(after, v.pointer(top, offset))
-            v.store(shrink, v.pointer(alpha, offset))
-
-        _columns(v, width, column)
+        _columns(v, width, lambda offset: _soften(v, offset, tile, rows, width, top, total, alpha))
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@intrinsic
+def soften_and_keep(
+    typing: Any, like: Any, tile: Any, rows: Any, width: Any, top: Any, total: Any, alpha: Any, moment: Any, kept: Any
+) -> Any:
+    """`soften`, which also keeps the exponentials at `kept` and moves on moment = Σ exponential · (score − top)."""
+    signature = types.void(like, *(types.intp,) * 8)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        _, tile, rows, width, top, total, alpha, moment, kept = args
+        _columns(v, width, lambda offset: _soften(v, offset, tile, rows, width, top, total, alpha, moment, kept))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+def _soften(
+    v: Vectors,
+    offset: ir.Value,
+    tile: ir.Value,
+    rows: ir.Value,
+    width: ir.Value,
+    top: ir.Value,
+    total: ir.Value,
+    alpha: ir.Value,
+    moment: ir.Value | None = None,
+    kept: ir.Value | None = None,
+) -> None:
+    """One vector column of `soften`, and of `soften_and_keep` where there is a moment."""
+    builder = v.b
+
+    def highest(p: ir.Value, _: ir.Value, best: list[ir.Value]) -> list[ir.Value]:
+        return [v.max(v.load(p), best[0])]
+
+    (a,), (b,), (c,), (d,) = _rows(v, tile, offset, rows, width, [v.const(MINUS_INF)], highest)
+    best = v.max(v.max(a, b), v.max(c, d))
+    before = v.load(v.pointer(top, offset))
+    after = v.max(best, before)
+    empty = builder.fcmp_ordered("==", after, v.const(MINUS_INF))
+    reference = builder.select(empty, v.const(0.0), after)
+    shrink = v.exp2(builder.fsub(before, reference))
+
+    def exponential(p: ir.Value, row: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        below = builder.fsub(v.load(p), reference)
+        value = v.exp2(below)
+        v.store(value, p)
+        if kept is None:
+            return [builder.fadd(sums[0], value)]
+        place = builder.mul(builder.mul(row, width), v.index(v.size))
+        v.store(value, v.pointer(kept, builder.add(offset, place)))
+        return [builder.fadd(sums[0], value), v.fma(value, v.above_least(below), sums[1])]
+
+    zeros = [v.const(0.0)] * (1 if kept is None else 2)
+    chains = _rows(v, tile, offset, rows, width, zeros, exponential)
+    sums, *moments = (builder.fadd(builder.fadd(a, b), builder.fadd(c, d)) for a, b, c, d in zip(*chains, strict=True))
+    total_so_far = v.load(v.pointer(total, offset))
+    if moment is not None:
+        # scores that were so far below the old top are that much further below the new one
+        lower = builder.select(
+            builder.fcmp_ordered("==", before, v.const(MINUS_INF)), v.const(0.0), builder.fsub(before, reference)
+        )
+        moved = v.fma(lower, total_so_far, v.load(v.pointer(moment, offset)))
+        v.store(v.fma(moved, shrink, moments[0]), v.pointer(moment, offset))
+    v.store(v.fma(total_so_far, shrink, sums), v.pointer(total, offset))
+    v.store(after, v.pointer(top, offset))
+    v.store(shrink, v.pointer(alpha, offset))
 
 
 @intrinsic
@@ -109,11 +165,11 @@ def cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, softcap: Any) 
         _, tile, rows, width, softcap = args
         outward = v.splat(softcap)
 
-        def squeeze(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
+        def squeeze(p: ir.Value, _: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
             v.store(builder.fmul(v.tanh(v.load(p)), outward), p)
             return nothing
 
-        _columns(v, width, lambda offset: _rows(v, tile, offset, rows, width, v.const(0.0), squeeze))
+        _columns(v, width, lambda offset: _rows(v, tile, offset, rows, width, [], squeeze))
         return context.get_dummy_value()
 
     return signature, codegen
@@ -131,12 +187,12 @@ def add_relative(typing: Any, like: Any, tile: Any, rows: Any, width: Any, table
         def column(offset: ir.Value) -> None:
             here = v.pointer(table, offset)
 
-            def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def add(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 bias = v.load(builder.gep(here, [builder.mul(row, v.index(-v.size))]))
                 v.store(_biased(v, v.load(p), bias), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), add)
+            _rows(v, tile, offset, rows, width, [], add)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -155,12 +211,12 @@ def add_tile(typing: Any, like: Any, tile: Any, rows: Any, width: Any, bias: Any
         stride = builder.mul(width, v.index(v.size))
 
         def column(offset: ir.Value) -> None:
-            def add(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def add(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 amount = v.load(v.pointer(bias, builder.add(offset, builder.mul(row, stride))))
                 v.store(_biased(v, v.load(p), amount), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), add)
+            _rows(v, tile, offset, rows, width, [], add)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -227,11 +283,11 @@ def multiply_columns(typing: Any, like: Any, tile: Any, rows: Any, width: Any, b
         def column(offset: ir.Value) -> None:
             factor, remainder = (v.load(v.pointer(x, offset)) for x in (by, rest))
 
-            def product(p: ir.Value, _: ir.Value, nothing: ir.Value) -> ir.Value:
+            def product(p: ir.Value, _: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 v.store(_product(v, v.load(p), factor, remainder), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), product)
+            _rows(v, tile, offset, rows, width, [], product)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -255,7 +311,7 @@ def keep_ranges(
         flags = ir.VectorType(ir.IntType(1), v.lanes)
 
         def column(offset: ir.Value) -> None:
-            def keep(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def keep(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 key = builder.add(first_key, row)
                 key = v.splat(builder.trunc(key, I32) if v.size == 4 else key)
 
@@ -270,7 +326,7 @@ def keep_ranges(
                 v.store(builder.select(allowed, v.load(p), v.const(MINUS_INF)), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), keep)
+            _rows(v, tile, offset, rows, width, [], keep)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -305,7 +361,7 @@ def drop(
             salt = narrow(v.load(v.pointer(low, offset), v.words))
             pepper = narrow(v.load(v.pointer(high, offset), v.words))
 
-            def maybe(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def maybe(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 x = builder.add(v.splat(builder.trunc(builder.add(first_key, row), I32)), salt)
                 x = builder.mul(builder.xor(x, builder.lshr(x, const(16))), const(0x7FEB352D))
                 x = builder.xor(x, pepper)
@@ -315,7 +371,7 @@ def drop(
                 v.store(builder.select(kept, v.load(p), v.const(0.0)), p)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), maybe)
+            _rows(v, tile, offset, rows, width, [], maybe)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -334,13 +390,13 @@ def slope_of_cap(typing: Any, like: Any, tile: Any, rows: Any, width: Any, targe
         stride = builder.mul(width, v.index(v.size))
 
         def column(offset: ir.Value) -> None:
-            def slope(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def slope(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 y = v.tanh(v.load(p))
                 place = v.pointer(target, builder.add(offset, builder.mul(row, stride)))
                 v.store(v.fma(builder.fneg(y), y, v.const(1.0)), place)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), slope)
+            _rows(v, tile, offset, rows, width, [], slope)
 
         _columns(v, width, column)
         return context.get_dummy_value()
@@ -367,7 +423,7 @@ def weigh(
         def column(offset: ir.Value) -> None:
             reference, less = v.load(v.pointer(lse, offset)), builder.fneg(v.load(v.pointer(delta, offset)))
 
-            def weight(p: ir.Value, row: ir.Value, nothing: ir.Value) -> ir.Value:
+            def weight(p: ir.Value, row: ir.Value, nothing: list[ir.Value]) -> list[ir.Value]:
                 place = v.pointer(other, builder.add(offset, builder.mul(row, stride)))
                 score = v.load(p)
                 value = v.exp2(builder.fsub(score, reference))
@@ -377,7 +433,7 @@ def weigh(
                 v.store(builder.select(masked, v.const(0.0), slope), place)
                 return nothing
 
-            _rows(v, tile, offset, rows, width, v.const(0.0), weight)
+            _rows(v, tile, offset, rows, width, [], weight)
 
         _columns(v, width, column)
         return context.get_dummy_value()

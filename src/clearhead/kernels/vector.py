@@ -112,6 +112,9 @@ class Vectors:
         """The larger; y where x is NaN."""
         return self.b.select(self.b.fcmp_ordered(">", x, y), x, y)
 
+    def abs(self, x: ir.Value) -> ir.Value:
+        return self.call(f"llvm.fabs.{self.suffix()}", self.vec, x)
+
     def select(self, where: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.select(where, x, y)
 
@@ -124,8 +127,7 @@ class Vectors:
 
     def exp2(self, x: ir.Value) -> ir.Value:
         """2^x for x ≤ 0: exactly 0 for −inf, NaN for NaN."""
-        least = self.const(LEAST_EXPONENT[self.size])
-        inside = self.b.select(self.b.fcmp_ordered(">", least, x), least, x)
+        least, inside = self.const(LEAST_EXPONENT[self.size]), self.above_least(x)
         whole = self.call(f"llvm.rint.{self.suffix()}", self.vec, inside)
         value = self.polynomial(self.b.fsub(inside, whole), EXP2[self.size])
         if TARGET.name == "avx512":
@@ -136,6 +138,11 @@ class Vectors:
         tiny = self.b.fcmp_ordered("<=", x, least)
         return self.b.select(tiny, self.const(0.0), self.b.fmul(value, power))
 
+    def above_least(self, x: ir.Value) -> ir.Value:
+        """An exponent, raised to the highest one that gives 0 if it is lower: it can be multiplied by that 0."""
+        least = self.const(LEAST_EXPONENT[self.size])
+        return self.b.select(self.b.fcmp_ordered(">", least, x), least, x)
+
     def times_power(self, x: ir.Value, exponent: ir.Value) -> ir.Value:
         """x · 2^exponent in one instruction, 0 where that is too small for a number: five instructions fewer."""
         kind, bits, every = ("ps", ir.IntType(16), 0xFFFF) if self.size == 4 else ("pd", ir.IntType(8), 0xFF)
@@ -144,7 +151,7 @@ class Vectors:
 
     def tanh(self, x: ir.Value) -> ir.Value:
         """tanh x = 1 − 2 / (e^2x + 1), but by its odd series near 0, where that difference would lose digits."""
-        size = self.call(f"llvm.fabs.{self.suffix()}", self.vec, x)
+        size = self.abs(x)
         decay = self.exp2(self.b.fmul(size, self.const(-2 / math.log(2))))
         far = self.b.fdiv(self.b.fsub(self.const(1.0), decay), self.b.fadd(self.const(1.0), decay))
         far = self.call(f"llvm.copysign.{self.suffix()}", self.vec, far, x)

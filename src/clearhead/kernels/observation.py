@@ -1,0 +1,212 @@
+"""From a checked call to what is seen of it: output, lse, and the statistics of every query, key and cell of a map."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clearhead.kernels import forward, layout as at, observe as kernel
+from clearhead.kernels.gemm import WIDEST
+from clearhead.kernels.launch import Plan, Tables, operations, plan_of, table_of
+from clearhead.kernels.schedule import scratch, spread
+from clearhead.kernels.target import TARGET
+
+if TYPE_CHECKING:
+    from clearhead.dispatch import Call
+
+MOST_PARTS = 16  # into which the panels of a head are dealt: each sums over its own queries what keys receive
+
+
+class Observation(NamedTuple):
+    """In the type that was computed in; leading axes as the output's.
+
+    entropy, max_weight, distance (…, h, n_q)  received (…, h, n_k)  top_indices, top_weights (…, h, n_q, k)
+    map_sum, map_max, map_count (…, h, cells of queries, cells of keys)
+    """
+
+    entropy: np.ndarray  # −Σ weight · log weight over the keys, in nats
+    max_weight: np.ndarray
+    distance: np.ndarray  # Σ weight · |query's position − key|; the queries are the last positions
+    received: np.ndarray  # Σ row weight · weight over the queries
+    top_indices: np.ndarray  # by falling weight, of equal scores the lower key first; −1 where no key is left
+    top_weights: np.ndarray
+    map_sum: np.ndarray  # position i is in cell i · cells // n
+    map_max: np.ndarray
+    map_count: np.ndarray  # of the scores that are not masked
+
+
+class Seen(NamedTuple):
+    """A call's output (…, h, n_q, d_v), its lse (…, h, n_q), and what was observed on the way."""
+
+    output: np.ndarray
+    lse: np.ndarray
+    observation: Observation
+
+
+def observe(
+    call: Call, *, top_k: int = 0, map_size: int = 0, row_weights: np.ndarray | None = None, output: bool = True
+) -> Seen:
+    """Run a call and watch it. The output and lse have the bits that the call alone gives.
+
+    row_weights (…, h, n_q), or what broadcasts to it: how much each query counts in what keys receive, 1 unless given.
+    Without `output`, only the lse and the observation mean anything, and values are not mixed.
+    """
+    with_output = output and _is_watched_as_it_runs(call)
+    mixed, lse = (None, None) if with_output or not output else call.run()
+    watched = _Watch(call if with_output else _without_values(call), top_k, map_size, row_weights)
+    watched.run()
+    if mixed is None or lse is None:
+        mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
+    return Seen(mixed, lse, Observation(*(_in_shape(call, x) for x in watched.observation())))
+
+
+def _is_watched_as_it_runs(call: Call) -> bool:
+    """Whether the call alone would go over the same panels. Few queries are folded, or split the keys among tasks."""
+    plan = plan_of(next(call.strips())[0]) if call.n_q else plan_of(call)
+    return plan.splits == 1 and plan.folded == 1 and plan.vectors == WIDEST
+
+
+def _without_values(call: Call) -> Call:
+    """The same call with values of a single 0."""
+    return replace(call, v=np.broadcast_to(np.zeros((), call.kind), (*call.k.shape[:-1], 1)))
+
+
+def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:
+    """With the leading axes the call's output has."""
+    if not call.has_heads:
+        return x[0]
+    return x if call.many_axes is None else x.reshape(*call.many_axes, *x.shape[1:])
+
+
+class _Watch:
+    """The observing kernel on all strips of a call, and the arrays it fills."""
+
+    def __init__(self, call: Call, top_k: int, map_size: int, row_weights: np.ndarray | None) -> None:
+        self.call, self.top_k, kind = call, top_k, call.kind
+        lead, n_q, n_k = call.lead, call.n_q, call.n_k
+        self.kept = max(top_k, 1)  # the largest weight is that of the best key
+        self.cells = (min(map_size, n_q), min(map_size, n_k))
+        self.output = np.empty((*lead, n_q, call.d_v), call.q.dtype)
+        self.lse, self.entropy, self.peak, self.far = (np.zeros((*lead, n_q), kind) for _ in range(4))
+        self.lse[...] = -np.inf
+        self.best = np.zeros((*lead, n_q, top_k), kind)
+        self.best_keys = np.full((*lead, n_q, top_k), -1, np.int32 if kind.itemsize == 4 else np.int64)
+        self.received = np.zeros((*lead, n_k), np.float64)
+        shares = np.ones((), kind) if row_weights is None else np.asarray(row_weights, kind)
+        self.shares = np.broadcast_to(shares, (*lead, n_q))
+        self.counting = _counting(call) if 0 not in self.cells else at.NO_COUNT
+        # rows end in room for a whole vector: a kernel adds to as many cells at once
+        wide = (self.cells[0], self.cells[1] + TARGET.lanes(kind.itemsize))
+        counted = (1,) * len(lead) if self.counting != at.EVERY_COUNT else lead
+        self.maps = [np.zeros((*axes, *wide), kind) for axes in (lead, lead, counted)]  # sum, maximum, count
+
+    def run(self) -> None:
+        if 0 in (math.prod(self.call.lead), self.call.n_q):
+            return
+        for strip, rows in self.call.strips():
+            start, stop, _ = rows.indices(self.call.n_q)
+            self._look_at(strip, slice(start, stop))
+
+    def observation(self) -> Observation:
+        kind, (n_q, n_k), lead = self.call.kind, self.cells, self.call.lead
+        if self.counting == at.NO_COUNT and n_q and n_k:
+            counts = np.multiply.outer(_cell_sizes(self.call.n_q, n_q), _cell_sizes(self.call.n_k, n_k))
+        else:
+            counts = self.maps[2][..., :n_k].astype(np.int64)
+        return Observation(
+            self.entropy, self.peak, self.far, self.received.astype(kind), self.best_keys.astype(np.int64), self.best,
+            self.maps[0][..., :n_k], self.maps[1][..., :n_k], np.broadcast_to(counts, (*lead, n_q, n_k)),
+        )  # fmt: skip
+
+    def _look_at(self, strip: Call, rows: slice) -> None:
+        plan = _plan(strip)
+        parts = plan.tasks // plan.heads
+        panels = -(-plan.panels // parts)
+        part_rows, cells = self._rows_of_map(rows, parts, panels * plan.width)
+        maps = self.maps if cells == list(range(self.cells[0])) else [_of_rows(x, len(cells)) for x in self.maps]
+        received = np.zeros((parts, *strip.lead, strip.n_k), strip.kind)
+        tables = Tables(strip, plan, self.output[..., rows, :], self.lse[..., rows])
+        arrays = self._arrays(tables, rows, received[0], maps)
+        looking = table_of([
+            parts, panels, self.kept, *self.cells, self.call.n_q, rows.start + strip.n_k - self.call.n_q, self.counting,
+            received.strides[0], *part_rows,
+        ])  # fmt: skip
+        notes = np.array(kernel.notes_layout(strip.kind.itemsize, strip.n_k, self.kept), np.int64)
+        room = plan.scratch.end + int(notes[-1])
+
+        def work(progress: np.ndarray, most: int) -> int:
+            t, memory = tables, scratch(room)
+            return kernel.run(t.like, arrays, t.sizes, t.numbers, looking, plan.layout, notes, memory, progress, most)
+
+        spread(work, plan.tasks, 1.2 * operations(strip))
+        self.received += received.sum(axis=0, dtype=np.float64)
+        if maps is not self.maps:
+            for whole, part, join in zip(self.maps, maps, (np.add, np.maximum, np.add), strict=True):
+                for row, cell in enumerate(cells):
+                    join(whole[..., cell, :], part[..., row, :], out=whole[..., cell, :])
+
+    def _arrays(self, tables: Tables, rows: slice, received: np.ndarray, maps: list[np.ndarray]) -> np.ndarray:
+        """The table of arrays, with those of an observation."""
+        fields = [tuple(row) for row in tables.arrays.tolist()] + [(0,) * at.FIELDS] * (at.OBSERVED_ARRAYS - at.ARRAYS)
+        of_queries = {at.ENTROPY: self.entropy, at.PEAK: self.peak, at.FAR: self.far, at.SHARE: self.shares}
+        for name, x in of_queries.items():
+            fields[name] = tables.entry(x[..., rows], x.shape[:-1], x.strides[-1], 0)
+        fields[at.RECEIVED] = tables.entry(received, received.shape[:-1], received.strides[-1], 0)
+        if self.top_k:
+            fields[at.BEST] = tables.matrix(self.best[..., rows, :])
+            fields[at.BEST_KEYS] = tables.matrix(self.best_keys[..., rows, :])
+        for name, x in zip((at.MAP_SUM, at.MAP_PEAK, at.MAP_COUNT), maps, strict=True):
+            fields[name] = tables.matrix(x)
+        return table_of(field for row in fields for field in row).reshape(at.OBSERVED_ARRAYS, at.FIELDS)
+
+    def _rows_of_map(self, rows: slice, parts: int, queries: int) -> tuple[list[int], list[int]]:
+        """For each part of some queries the first row of the map it adds to, and the cell that each row is of.
+
+        No two parts add to the same row: a cell that lies in both has two.
+        """
+        part_rows, cells = [], []
+        for start in range(rows.start, rows.start + parts * queries, queries):
+            last = min(start + queries, rows.stop) - 1
+            part_rows.append(len(cells))
+            if self.cells[0]:
+                first, end = (n * self.cells[0] // self.call.n_q for n in (start, last))
+                cells += range(first, end + 1)
+        return part_rows, cells
+
+
+def _plan(call: Call) -> Plan:
+    """Panels of full width, a head at a time, its keys not split; decided by the shape alone."""
+    kind = call.kind.itemsize
+    width = WIDEST * TARGET.lanes(kind)
+    heads, panels = math.prod(call.lead), math.ceil(call.n_q / width)
+    parts = math.ceil(panels / math.ceil(panels / MOST_PARTS))
+    ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
+    places = forward.scratch_layout(kind, width, call.q.shape[-1], call.d_v, ranges)
+    return Plan(
+        max(call.heads // max(call.kv_heads, 1), 1), 1, WIDEST, width, panels, heads, call.n_k, 1, heads * parts, 1,
+        places, np.array(places, np.int64),
+    )  # fmt: skip
+
+
+def _of_rows(x: np.ndarray, rows: int) -> np.ndarray:
+    """As a map, but with another number of rows, and empty."""
+    return np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
+
+
+def _counting(call: Call) -> int:
+    """Whether scores that are not masked must be counted, and for which heads: for one if all have the same mask."""
+    if call.rule is not None or call.bias is not None or call.table is not None:
+        return at.EVERY_COUNT
+    leads = [] if call.ranges is None else [call.ranges.low.shape[:-2]]
+    leads += [] if call.allowed is None else [call.allowed.shape[:-2]]
+    if not leads:
+        return at.NO_COUNT
+    return at.ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else at.EVERY_COUNT
+
+
+def _cell_sizes(length: int, cells: int) -> np.ndarray:
+    """How many positions each cell has."""
+    return np.diff(-(-np.arange(cells + 1) * length // cells))
