@@ -9,6 +9,8 @@ from matplotlib import font_manager
 from clearhead.figures import fonts
 from clearhead.textbook.attention import scaled_dot_product_attention
 
+from .seen import Seen
+
 
 @pytest.fixture
 def attend(rng):
@@ -20,6 +22,16 @@ def attend(rng):
         return scaled_dot_product_attention(queries, keys, keys, mask)[1].astype(dtype)
 
     return weights
+
+
+@pytest.fixture
+def seen(attend):
+    """A view of drawn attention, made from weights (…, h, n_q, n_k)."""
+
+    def view(*shape: int, mask=None, map_size: int = 512) -> Seen:
+        return Seen(attend(*shape, mask=mask), mask, map_size)
+
+    return view
 
 
 @pytest.fixture

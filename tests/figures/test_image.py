@@ -223,3 +223,41 @@ def test_weights_that_are_no_weights(image, attend, value, words):
         draw(image, weights, 0)
     with pytest.raises(TypeError, match="weights must be float16"):
         draw(image, np.ones((N, N), int), 0)
+
+
+# Views
+
+
+def test_a_view_is_asked_for_one_row(image, seen):
+    view = seen(3, N, N)
+    figure = draw(image, view, 8, head=2)
+    assert view.asked == [(1, N)]
+    np.testing.assert_array_equal(tint_of_patches(figure), tint_of_patches(draw(image, view.all[2], 8)))
+    mean = draw(image, view, (1, 3))
+    np.testing.assert_allclose(
+        tint_of_patches(mean), tint_of_patches(draw(image, view.all.mean(axis=0), 8)), atol=1e-12
+    )
+
+
+def test_a_view_may_have_a_class_token(image, seen):
+    view = seen(1, N + 1, N + 1)
+    for patch in (4, "class"):
+        figures = (draw(image, weights, patch) for weights in (view, view.all[0]))
+        one, other = (tint_of_patches(figure) for figure in figures)
+        np.testing.assert_array_equal(one, other)
+
+
+def test_scales_and_the_sink_mean_what_they_mean_elsewhere(image, attend, tidy):
+    weights = attend(N, N)
+    weights[8, 0] = 0.9
+    figure = draw(image, weights, 8, hide_sink=True, scale="log")
+    assert figure.axes[-1].get_ylim() == pytest.approx((weights[8, 1:].max() / 1e4, weights[8, 1:].max()))
+    assert any("Key 0 is hidden" in text.get_text() for text in figure.texts)
+    tidy(figure)
+
+
+def test_views_and_options_that_do_not_fit(image, seen, attend):
+    with pytest.raises(ValueError, match=r"3 × 5 patches needs a view of 15 × 15 positions, .* got 7 × 7"):
+        draw(image, seen(1, 7, 7), 0)
+    with pytest.raises(ValueError, match="head and batch pick a part of a view"):
+        draw(image, attend(N, N), 0, head=1)

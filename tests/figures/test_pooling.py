@@ -20,6 +20,18 @@ def test_each_cell_is_the_reduction_of_its_block(n_q, n_k, by_q, by_k, reduce):
         np.testing.assert_allclose(pooled[i, j], getattr(block, reduce)(), rtol=1e-13)
 
 
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_what_is_no_weight_does_not_count(reduce):
+    weights = np.arange(1.0, 36.0).reshape(5, 7)
+    weights[0, :4] = weights[2:4, 4:6] = np.nan
+    pooled = pool(weights, 2, 2, reduce=reduce)
+    for i, j in np.ndindex(pooled.shape):
+        block = weights[2 * i : 2 * i + 2, 2 * j : 2 * j + 2]
+        expected = getattr(np, f"nan{reduce}")(block) if np.isfinite(block).any() else np.nan
+        np.testing.assert_allclose(pooled[i, j], expected, rtol=1e-15)
+    assert np.isnan(pooled).sum() == 1
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_half_precision_does_not_accumulate(dtype):
     weights = np.full((3, 4096), 1 / 4096, dtype)
@@ -37,6 +49,7 @@ def test_the_note_says_how_many_and_nothing_if_there_is_nothing_to_say():
     said = note(2000, 5000, 3, 7, reduce="max")
     assert "largest of 3 × 7 weights (queries × keys)" in said
     assert "2,000 × 5,000" in said
+    assert "mean of about 3.91 × 7.81 weights" in note(2000, 4000, 2000 / 512, 4000 / 512, reduce="mean")
 
 
 def test_an_unknown_reduction():

@@ -1,9 +1,22 @@
-"""Attention as pictures: heat maps with their tokens, and one patch's attention laid over its image.
+"""Attention as pictures: heat maps with their tokens, whole models at a glance, lines, and attention over an image.
 
 Everything is drawn on figures that belong to nobody: no pyplot, no rcParams, no window.
 """
 
+from clearhead.figures.cross import visualize_cross_attention
+from clearhead.figures.head import visualize_head
 from clearhead.figures.heatmap import visualize_attention
 from clearhead.figures.image import visualize_patch_attention
+from clearhead.figures.layers import visualize_layers
+from clearhead.figures.lines import visualize_lines
+from clearhead.figures.plot import plot
 
-__all__ = ["visualize_attention", "visualize_patch_attention"]
+__all__ = [
+    "plot",
+    "visualize_attention",
+    "visualize_cross_attention",
+    "visualize_head",
+    "visualize_layers",
+    "visualize_lines",
+    "visualize_patch_attention",
+]

@@ -84,17 +84,18 @@ def put_query_ticks(axes: Axes, ticks: Ticks) -> None:
     axes.set_yticks(ticks.positions, ticks.labels, **text_style(ticks.size))
 
 
-def put_key_ticks(axes: Axes, ticks: Ticks) -> None:
-    """Labels below the columns, turned as planned."""
-    axes.tick_params(axis="x", **_marks(ticks))
+def put_key_ticks(axes: Axes, ticks: Ticks, *, above: bool = False) -> None:
+    """Labels below the columns, or above them, turned as planned."""
+    axes.tick_params(axis="x", **_marks(ticks), top=above, bottom=not above, labeltop=above, labelbottom=not above)
     slanted = ticks.rotation == 45
+    side = ("left" if above else "right") if slanted else "center"
     axes.set_xticks(
         ticks.positions,
         ticks.labels,
         rotation=ticks.rotation,
         rotation_mode="anchor" if slanted else "default",
-        ha="right" if slanted else "center",
-        va="center" if slanted else "top",
+        ha=side,
+        va="center" if slanted else "bottom" if above else "top",
         **text_style(ticks.size),
     )
 
@@ -104,13 +105,20 @@ def _marks(ticks: Ticks) -> dict[str, float]:
     return {"length": length, "width": 0.6, "pad": PAD * 72 - length}
 
 
-def fitted(names: list[str], width: float) -> tuple[list[str], float]:
+def fitted(names: list[str], width: float, sizes: tuple[float, ...] = NAME_SIZES) -> tuple[list[str], float]:
     """Names made to fit above their maps: all of them smaller at first, then the long ones shorter."""
     names = [drawable(name.replace("\n", " ")) for name in names]
-    size = next((size for size in NAME_SIZES if largest(names, size)[0] <= width), NAME_SIZES[-1])
-    for i, name in enumerate(names):
-        columns = display_width(name)
-        while columns > 1 and text_size(names[i], size)[0] > width:
-            columns -= 1
-            names[i] = shorten(name, columns)
-    return names, size
+    size = next((size for size in sizes if largest(names, size)[0] <= width), sizes[-1])
+    return [_shortened(name, size, width) for name in names], size
+
+
+def _shortened(name: str, size: float, width: float) -> str:
+    """As many columns of the name as fit."""
+    if text_size(name, size)[0] <= width:
+        return name
+    short, long = 1, display_width(name)
+    while short + 1 < long:
+        columns = (short + long) // 2
+        fits = text_size(shorten(name, columns), size)[0] <= width
+        short, long = (columns, long) if fits else (short, columns)
+    return shorten(name, short)

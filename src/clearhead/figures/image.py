@@ -7,11 +7,12 @@ them; it has no place in the image, so what it takes of the weight is written be
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap
+from matplotlib.colors import Colormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
@@ -21,9 +22,11 @@ from clearhead.figures.bar import Bar
 from clearhead.figures.frame import BAR_GAP, fitted
 from clearhead.figures.grid import GAP, NAME_HEIGHT
 from clearhead.figures.measure import NOTE_SIZE, text_style
-from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, patch_attention, patch_grid
+from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, patch_attention, patch_grid, view_row
 from clearhead.figures.save import checked_path, write
+from clearhead.figures.shading import BEHIND, hidden_note, shading
 from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
+from clearhead.figures.source import is_view
 
 LONGEST_SIDE = 4.2  # of the image, in inches
 SHORTEST_SIDE = 1.3
@@ -32,24 +35,29 @@ MOST_PIXELS = 1600  # along a side; more would not reach the screen
 
 def visualize_patch_attention(
     image: ArrayLike,
-    weights: ArrayLike,
+    weights: Any,
     patch: int | tuple[int, int] | str,
     *,
     patch_size: int | tuple[int, int],
+    head: int | None = None,
     title: str | None = None,
+    scale: str = "linear",
+    hide_sink: bool = False,
     vmax: float | None = None,
     cmap: str | Colormap | None = None,
+    batch: int | tuple[int, ...] | None = None,
     save: str | os.PathLike[str] | None = None,
 ) -> Figure:
     """Draw where in the image one patch looks: the image with the patch marked, and beside it its attention.
 
     image (H, W) grey or (H, W, 3) colour, uint8 or floats from 0 to 1
     weights (n, n), one row for each of the n patches, or (n) for the chosen patch alone; n + 1 instead of n says
-    that a class token stands before the patches → a matplotlib figure
+    that a class token stands before the patches; or a view, of which only that row is asked → a matplotlib figure
 
     `patch` is a patch's number, its (row, column), or "class" for the class token's own attention. `patch_size` is
-    the side of a patch in pixels, or its (height, width). The colours run from 0 to the largest weight or to
-    `vmax`. `save` and the figure are as in `visualize_attention`.
+    the side of a patch in pixels, or its (height, width). Of a view's heads one is drawn, `head`, or the mean. The
+    other options and the figure are as in `visualize_attention`; the first key, which `hide_sink` leaves out, is the
+    first patch, or the class token, which is not drawn anyway.
 
     Raises:
         TypeError: the image is neither uint8 nor float, or the weights are not floats.
@@ -60,16 +68,25 @@ def visualize_patch_attention(
     path = None if save is None else checked_path(save)
     pixels = checked_image(image)
     grid = patch_grid(pixels.shape[0], pixels.shape[1], patch_size)
+    if is_view(weights):
+        weights = view_row(weights, patch, grid, head=head, batch=batch)
+    elif head is not None or batch is not None:
+        raise ValueError(
+            "head and batch pick a part of a view; of an array of weights take it yourself, weights[0] say"
+        )
     attention = patch_attention(weights, patch, grid)
-    largest = float(attention.weights.max())
-    norm = colours.scale(largest, vmax)
-    colour_map = colours.colour_map(cmap)
+    seen = attention.weights.copy()
+    hidden = [0] if hide_sink and attention.on_class is None else []
+    seen.flat[hidden] = np.nan
+    shades = shading(seen.reshape(1, -1), scale=scale, vmax=vmax, cmap=cmap)
     width, height = _panel_size(*pixels.shape[:2])
-    bar = Bar(norm, "attention weight", height, above=vmax is not None and largest > vmax)
+    bar = Bar(shades.norm, shades.bar_label, height, shades.above, shades.below)
 
-    figure, axes = _laid_out(width, height, bar, colour_map, title, _class_note(attention))
+    note = " ".join(part for part in (_class_note(attention), hidden_note(hidden, 1.0)) if part)
+    figure, axes = _laid_out(width, height, bar, shades.cmap, title, note)
     step = -(-max(pixels.shape) // MOST_PIXELS)
-    tints = colour_map(norm(attention.weights))
+    tints = shades.cmap(shades.norm(shades.shades(np.nan_to_num(seen).reshape(1, -1)))).reshape(*seen.shape, 4)
+    tints[np.isnan(seen)] = to_rgba(BEHIND)
     pictures = (pixels[::step, ::step], _tinted(pixels, tints, grid, step))
     names, size = fitted(_panel_names(attention, grid), width)
     for ax, picture, name in zip(axes, pictures, names, strict=True):

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.figures.source import checked_head, mean_window, source
 from clearhead.figures.weights import as_array, check_values
 
 CLASS_TOKEN = "class"
@@ -96,6 +97,22 @@ def patch_attention(weights: ArrayLike, patch: int | tuple[int, int] | str, grid
     row = table[query if len(table) > 1 else 0]
     on_class = float(row[0]) if has_class else None
     return PatchAttention(row[int(has_class) :].reshape(grid.rows, grid.columns), place, on_class)
+
+
+def view_row(
+    view: Any, patch: int | tuple[int, int] | str, grid: PatchGrid, *, head: int | None, batch: Any
+) -> Float[np.ndarray, " n"]:
+    """The weights of one patch on all of them, asked of a view: one head's, or the mean of all."""
+    drawn = source(view, batch=batch)
+    if drawn.n_q != drawn.n_k or drawn.n_k not in (grid.size, grid.size + 1):
+        raise ValueError(
+            f"an image of {grid.rows} × {grid.columns} patches needs a view of {grid.size} × {grid.size} positions, or "
+            f"one more with a class token, got {drawn.n_q} × {drawn.n_k}"
+        )
+    has_class = drawn.n_k - grid.size
+    place = None if patch == CLASS_TOKEN else _place(patch, grid)
+    query = 0 if place is None else place[0] * grid.columns + place[1] + has_class
+    return mean_window(drawn, checked_head(head, drawn.heads), slice(query, query + 1), slice(0, drawn.n_k))[0]
 
 
 def _weight_table(weights: ArrayLike, grid: PatchGrid) -> tuple[Float[np.ndarray, "n_q n_k"], bool]:

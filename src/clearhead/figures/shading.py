@@ -68,9 +68,7 @@ def shading(
     largest = float(np.fmax.reduce(maps, axis=None, initial=0))
     if scale == "row":
         if vmax is not None:
-            raise ValueError(
-                "vmax ends a scale of weights, but scale='row' has one for each row; leave one of them out"
-            )
+            raise ValueError("vmax ends a scale of weights, but with scale='row' each row has its own; leave one out")
         return Shading(scale, colour_map, Normalize(0.0, 1.0), f"{what} ÷ largest in its row", above=False)
     norm = colours.scale(largest, vmax)
     top = float(norm.vmax or 1.0)

@@ -34,23 +34,25 @@ class Ticks:
     thinned: bool = False
 
 
-def query_ticks(tokens: Sequence[object] | None, n: int, length: float, *, most: float = SIZES[0]) -> Ticks:
-    """Labels beside n rows that share `length` inches, at most `most` points large."""
+def query_ticks(
+    tokens: Sequence[object] | None, n: int, length: float, *, most: float = SIZES[0], start: int = 0
+) -> Ticks:
+    """Labels beside n rows that share `length` inches, at most `most` points large. The first is position `start`."""
     pitch = length / n
     sizes = _sizes(most, n, length)
-    labels = _labels(tokens, range(n)) if sizes else []
+    labels = _labels(tokens, range(n), start) if sizes else []
     for size in sizes:
         width, height = largest(labels, size)
         if height * AIR <= pitch:
             return Ticks(list(range(n)), labels, size, 0, width)
-    return _thinned(tokens, n, length, min(THINNED_SIZE, most), stacked=True)
+    return _thinned(tokens, n, length, min(THINNED_SIZE, most), start, stacked=True)
 
 
-def key_ticks(tokens: Sequence[object] | None, n: int, length: float, *, slanted: bool) -> Ticks:
+def key_ticks(tokens: Sequence[object] | None, n: int, length: float, *, slanted: bool, start: int = 0) -> Ticks:
     """Labels below n columns that share `length` inches: level, else slanted if that is wanted, else upright."""
     pitch = length / n
     sizes = _sizes(SIZES[0], n, length)
-    labels = _labels(tokens, range(n)) if sizes else []
+    labels = _labels(tokens, range(n), start) if sizes else []
     measured = [(size, *largest(labels, size)) for size in sizes]
     for size, width, height in measured:
         if width + 0.3 * height <= pitch and size >= LEAST_LEVEL:
@@ -61,16 +63,18 @@ def key_ticks(tokens: Sequence[object] | None, n: int, length: float, *, slanted
             return Ticks(list(range(n)), labels, size, 45, (width + height) * SLANT, max(0.0, past))
         if height * AIR <= pitch:
             return Ticks(list(range(n)), labels, size, 90, width)
-    return _thinned(tokens, n, length, THINNED_SIZE, stacked=False)
+    return _thinned(tokens, n, length, THINNED_SIZE, start, stacked=False)
 
 
-def _thinned(tokens: Sequence[object] | None, n: int, length: float, size: float, *, stacked: bool) -> Ticks:
+def _thinned(
+    tokens: Sequence[object] | None, n: int, length: float, size: float, start: int, *, stacked: bool
+) -> Ticks:
     """Every 2nd, 5th, 10th … label: stacked beside rows, level below columns, or upright if they are words."""
     pitch = length / n
     upright = not stacked and tokens is not None
     for step in _steps(_line(size) / pitch):
         positions = list(range(0, n, step))
-        labels = _labels(tokens, range(0, n, step))
+        labels = _labels(tokens, range(0, n, step), start)
         width, height = largest(labels, size)
         along = height if stacked or upright else width
         wanted = height * THINNED_AIR if stacked or upright else width + height
@@ -82,12 +86,12 @@ def _thinned(tokens: Sequence[object] | None, n: int, length: float, size: float
     return Ticks(positions, labels, size, 90 if upright else 0, reach, thinned=True)
 
 
-def _labels(tokens: Sequence[object] | None, shown: range) -> list[str]:
+def _labels(tokens: Sequence[object] | None, shown: range, start: int) -> list[str]:
     if tokens is None:
-        return [str(i) for i in shown]
+        return [str(i + start) for i in shown]
     if shown.step == 1:
         return [token_label(tokens[i]) for i in shown]
-    return [f"{i}: {token_label(tokens[i])}" for i in shown]
+    return [f"{i + start}: {token_label(tokens[i])}" for i in shown]
 
 
 def _line(size: float) -> float:

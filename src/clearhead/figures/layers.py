@@ -1,0 +1,181 @@
+"""Layers × heads: one number, or one name, for each head of a whole model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike
+
+from clearhead import checks
+from clearhead.figures import colours
+from clearhead.figures.frame import fitted
+from clearhead.figures.heatmap import draw_map
+from clearhead.figures.measure import NOTE_SIZE, text_size, text_style
+from clearhead.figures.plate import Plate
+from clearhead.figures.save import checked_path, write
+from clearhead.figures.shading import Shading, shading
+from clearhead.figures.source import STATISTICS, source
+from clearhead.figures.ticks import key_ticks, query_ticks
+from clearhead.figures.weights import as_array
+
+CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
+NAMED_CELL = (0.94, 0.42)  # with the name of a pattern in it
+LARGEST = (11.0, 9.0)
+SMALLEST_NUMBER = 6.0  # points
+# Okabe and Ito's colours, which eyes of any kind tell apart; as tints, so that text can be read on them.
+PATTERN_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999")
+
+
+def visualize_layers(
+    views: Sequence[Any] | ArrayLike,
+    statistic: str | Callable[[Any], ArrayLike] = "entropy",
+    *,
+    label: str | None = None,
+    layer_names: Sequence[str] | None = None,
+    title: str | None = None,
+    values: bool = True,
+    vmax: float | None = None,
+    cmap: str | Colormap | None = None,
+    batch: int | tuple[int, ...] | None = None,
+    save: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw one number for each head of each layer: layers are rows, from the first at the top, heads are columns.
+
+    views: one for each layer, views or weights (…, h, n_q, n_k); or the numbers themselves (layers, h)
+    → a matplotlib figure
+
+    `statistic` is "entropy", "max_weight", "distance", "on_first" or "on_self", each the mean over the queries, or a
+    function from a view to one number for each head. "pattern" writes the name of what each head does, coloured by
+    pattern, the stronger the score the stronger the colour; `views` may then be [(names, scores), …] as well.
+    `label` names the numbers beside the colours. Layers with fewer heads than others leave the rest grey.
+
+    Raises:
+        TypeError, ValueError: the numbers are not (layers, h) floats, the statistic is not one of these, or the layer
+            names do not fit their number; `vmax`, `cmap`, `batch` and `save` as in `visualize_attention`.
+    """
+    path = None if save is None else checked_path(save)
+    if isinstance(statistic, str) and statistic == "pattern":
+        figure = _patterns(_named(views), layer_names, title)
+    else:
+        table, usual = _table(views, statistic, batch)
+        shades = shading(table, scale="linear", vmax=vmax, cmap=cmap, what=label or usual)
+        plate = _plate(table.shape, CELL, layer_names, title, bool(np.isnan(table).any()))
+        figure, axes = plate.sheet(shades)
+        draw_map(axes, table, (1.0, 1.0), table.shape, shades)
+        if values:
+            _write_numbers(axes, table, plate, shades)
+    if path is not None:
+        write(figure, path)
+    return figure
+
+
+def _table(views: Any, statistic: str | Callable[[Any], ArrayLike], batch: Any) -> tuple[np.ndarray, str]:
+    """The numbers (layers, h), NaN where a layer has no such head, and what they are called."""
+    if hasattr(views, "ndim") and views.ndim == 2:
+        array = as_array("views", views)
+        if array.size == 0 or not np.isfinite(array).all():
+            raise ValueError(f"the numbers of {array.shape} layers × heads must be finite, and there must be some")
+        return array.astype(np.float64), "value"
+    if len(views) == 0:
+        raise ValueError("views must hold at least one layer, got none")
+    if callable(statistic):
+        rows = [np.asarray(statistic(view), dtype=np.float64).reshape(-1) for view in views]
+        usual = getattr(statistic, "__name__", "value").replace("_", " ")
+    else:
+        checks.choice("statistic", statistic, (*STATISTICS, "pattern"))
+        layers = [source(view, batch=batch) for view in views]
+        rows = [np.array([layer.statistic(statistic, i).mean() for i in range(layer.heads)]) for layer in layers]
+        usual = f"mean {STATISTICS[statistic]}"
+    table = np.full((len(rows), max(map(len, rows))), np.nan)
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
+    return table, usual
+
+
+def _plate(
+    shape: tuple[int, ...],
+    cell: tuple[float, float],
+    layer_names: Sequence[str] | None,
+    title: str | None,
+    ragged: bool,
+    note: str = "",
+) -> Plate:
+    layers, heads = shape
+    if layer_names is not None and (isinstance(layer_names, str) or len(layer_names) != layers):
+        raise ValueError(f"layer_names must be a list of {layers} names, one for each layer, got {layer_names!r}")
+    width, height = min(heads * cell[0], LARGEST[0]), min(layers * cell[1], LARGEST[1])
+    columns = key_ticks(None, heads, width, slanted=False)
+    rows = query_ticks(layer_names, layers, height, most=columns.size)
+    note = " ".join(part for part in (note, "Grey: this layer has no such head." if ragged else "") if part)
+    return Plate(width, height, rows, columns, title, note, words=("layer", "head"))
+
+
+def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], plate: Plate, shades: Shading) -> None:
+    """Each number in its cell, in as many digits as the largest needs, if cells are large enough."""
+    largest = float(np.nanmax(np.abs(table)))
+    digits = 2 if largest < 10 else 1 if largest < 100 else 0
+    texts = np.array([["" if np.isnan(x) else f"{x:,.{digits}f}" for x in row] for row in table])
+    width = max(text_size(text, 100.0)[0] for text in texts.ravel())
+    size = min(
+        9.0, 84 * plate.width / table.shape[1] / width, 90 * plate.height / len(table) / text_size("0", 100.0)[1]
+    )
+    if size < SMALLEST_NUMBER:
+        return
+    inks = shades.inks(table)
+    for (i, j), text in np.ndenumerate(texts):
+        axes.text(j, i, text, color=inks[i, j], ha="center", va="center_baseline", **text_style(size))
+
+
+def _named(views: Any) -> list[tuple[list[str], np.ndarray]]:
+    """For each layer the names of its heads' patterns and their scores."""
+    rows = []
+    for view in views:
+        names, scores = view if isinstance(view, tuple) else _of_view(view)
+        names, scores = [str(name) for name in np.ravel(names)], np.ravel(np.asarray(scores, dtype=np.float64))
+        if len(names) != len(scores):
+            raise ValueError(f"each head needs a name and a score, got {len(names)} names and {len(scores)} scores")
+        rows.append((names, scores))
+    if not rows:
+        raise ValueError("views must hold at least one layer, got none")
+    return rows
+
+
+def _of_view(view: Any) -> tuple[Any, Any]:
+    found = view.patterns() if callable(getattr(view, "patterns", None)) else view
+    return found.labels, found.scores
+
+
+def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, title: str | None) -> Figure:
+    """Names in cells, coloured by pattern."""
+    heads = max(len(names) for names, _ in rows)
+    known = sorted({name for names, _ in rows for name in names})
+    colour = {name: PATTERN_COLOURS[i % len(PATTERN_COLOURS)] for i, name in enumerate(known)}
+    ragged = any(len(names) < heads for names, _ in rows)
+    note = "The stronger the colour, the larger the share of the head's attention that the pattern explains."
+    plate = _plate((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
+    figure, axes = plate.sheet(None)
+    axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    axes.spines[:].set_visible(False)
+    width = plate.width / heads
+    for i, (names, scores) in enumerate(rows):
+        for j, (name, score) in enumerate(zip(names, scores, strict=True)):
+            _name_cell(axes, i, j, name, float(score), colour[name], width)
+    return figure
+
+
+def _name_cell(axes: Axes, i: int, j: int, name: str, score: float, colour: str, width: float) -> None:
+    strength = 0.12 + 0.78 * min(max(score, 0.0), 1.0)
+    tint = np.array(to_rgb(colour)) * strength + (1 - strength)
+    axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))
+    (text,), size = fitted([name.replace("_", " ")], 0.9 * width, (NOTE_SIZE, 7.0, 6.0))
+    ink = colours.text_colours(tint)[()]
+    axes.text(j, i - 0.16, text, color=ink, ha="center", va="center_baseline", **text_style(size))
+    axes.text(j, i + 0.24, f"{score:.2f}", color=ink, ha="center", va="center_baseline", **text_style(6.5))

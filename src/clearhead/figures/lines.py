@@ -1,0 +1,156 @@
+"""Lines between tokens: each query joined to the keys it looks at, the thicker the more it does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from clearhead import checks
+from clearhead.figures.heatmap import axis_tokens
+from clearhead.figures.labels import token_label
+from clearhead.figures.measure import NOTE_SIZE, largest, text_size
+from clearhead.figures.save import checked_path, write
+from clearhead.figures.shading import Keys, hidden_keys, hidden_note
+from clearhead.figures.sheet import LABEL_SIZE, MARGIN, TITLE_SIZE, Sheet, block
+from clearhead.figures.source import checked_head, checked_range, mean_window, source
+
+MOST_TOKENS = 64  # on one side; more lines than that are a thicket
+LEAST_SHARE = 0.04  # of the thickest line; a thinner one is not drawn
+PITCH = (0.26, 0.2)  # between tokens, while they are few and when they are many
+MANY = 20
+BETWEEN = 3.0  # the two columns
+THICKEST = 5.0  # points
+HEAD_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f7700", "#555555")
+
+
+def visualize_lines(
+    weights: Any,
+    tokens: Sequence[object] | None = None,
+    *,
+    key_tokens: Sequence[object] | None = None,
+    head: int | None = None,
+    query: int | None = None,
+    rows: slice | None = None,
+    cols: slice | None = None,
+    title: str | None = None,
+    scale: str = "linear",
+    hide_sink: Keys = False,
+    batch: int | tuple[int, ...] | None = None,
+    save: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw queries at the left, keys at the right, and a line for each weight between them.
+
+    weights (…, n_q, n_k) or a view, tokens (n_q) and key_tokens (n_k) as in `visualize_attention` → a matplotlib figure
+
+    One head is drawn, or with head=None all of up to eight in colours of their own, more as their mean. `query` draws
+    the lines of one query only; `rows` and `cols` choose the queries and keys, at most 64 of each. The thickest line
+    is the largest weight, with scale="row" the largest of its query; the thinnest are left out, and the figure says so.
+
+    Raises:
+        TypeError, ValueError, FileNotFoundError: as `visualize_attention`; there are more tokens than can be read.
+    """
+    path = None if save is None else checked_path(save)
+    drawn = source(weights, batch=batch)
+    queries, keys = axis_tokens(tokens, key_tokens, drawn.n_q, drawn.n_k)
+    head = checked_head(head, drawn.heads)
+    checks.choice("scale", scale, ("linear", "row"))
+    rows, cols = checked_range("rows", rows, drawn.n_q), checked_range("cols", cols, drawn.n_k)
+    if max(rows.stop - rows.start, cols.stop - cols.start) > MOST_TOKENS:
+        raise ValueError(
+            f"{rows.stop - rows.start} queries and {cols.stop - cols.start} keys are too many for lines; draw at most "
+            f"{MOST_TOKENS} of each (rows=slice(0, 40) and cols=slice(0, 40) take a part)"
+        )
+    if query is not None and not rows.start <= checks.count("query", query, least=0) < rows.stop:
+        raise ValueError(f"query must be one of {rows.start} … {rows.stop - 1}, got {query}")
+    each = range(drawn.heads) if head is None and drawn.heads <= len(HEAD_COLOURS) else [head]
+    hidden = [key - cols.start for key in hidden_keys(hide_sink, drawn.n_k) if cols.start <= key < cols.stop]
+    parts = np.stack([mean_window(drawn, one, rows, cols) for one in each])
+    parts[..., hidden] = 0
+    if query is not None:
+        parts[:, [i for i in range(parts.shape[1]) if i != query - rows.start]] = 0
+
+    left = [token_label(queries[i] if queries else i) for i in range(rows.start, rows.stop)]
+    right = [token_label(keys[i] if keys else i) for i in range(cols.start, cols.stop)]
+    names = [] if len(parts) == 1 else [f"head {i}" for i in each]
+    note = " ".join(
+        part
+        for part in (
+            f"Lines below {LEAST_SHARE:.0%} of the thickest are left out.",
+            f"Mean of {drawn.heads} heads." if head is None and not names else "",
+            hidden_note([key + cols.start for key in hidden], 1.0).replace("colours", "lines"),
+        )
+        if part
+    )
+    figure, axes = _laid_out(left, right, names, title, note, chosen=None if query is None else query - rows.start)
+    for colour, part in zip(HEAD_COLOURS, parts, strict=False):
+        _draw_lines(axes, part, colour, float(parts.max()), by_row=scale == "row")
+    if path is not None:
+        write(figure, path)
+    return figure
+
+
+def _laid_out(
+    left: list[str], right: list[str], names: list[str], title: str | None, note: str, chosen: int | None
+) -> tuple[Sheet, Axes]:
+    """Both columns of tokens, and the empty axes between them, counted in positions."""
+    size = 9.0
+    rows = max(len(left), len(right))
+    pitch = PITCH[rows > MANY]
+    start, stop = MARGIN + largest([*left, "query"], size)[0] + 0.08, BETWEEN
+    across = start + stop + 0.08 + largest([*right, "key"], size)[0] + MARGIN
+    across = max(across, 2 * MARGIN + _legend_width(names))
+    title, title_height = block(title, TITLE_SIZE, across - 2 * MARGIN)
+    note, note_height = block(note, NOTE_SIZE, across - 2 * MARGIN)
+    legend = 0.24 if names else 0.0
+    top = MARGIN + title_height + legend + 0.26
+    down = top + rows * pitch + 0.1 + note_height + MARGIN
+    sheet = Sheet(across, down)
+    if title:
+        sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
+    if note:
+        sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+    place = MARGIN
+    for name, colour in zip(names, HEAD_COLOURS, strict=False):
+        sheet.write(name, place, MARGIN + title_height, NOTE_SIZE, va="top", color=colour)
+        place += text_size(name, NOTE_SIZE)[0] + 0.18
+    sheet.write("query", start - 0.08, top - 0.06, LABEL_SIZE, ha="right", va="bottom", alpha=0.7)
+    sheet.write("key", start + stop + 0.08, top - 0.06, LABEL_SIZE, ha="left", va="bottom", alpha=0.7)
+    for i, text in enumerate(left):
+        faint = {} if chosen in (None, i) else {"alpha": 0.45}
+        sheet.write(text, start - 0.08, top + (i + 0.5) * pitch, size, ha="right", va="center", **faint)
+    for j, text in enumerate(right):
+        sheet.write(text, start + stop + 0.08, top + (j + 0.5) * pitch, size, ha="left", va="center")
+    axes = sheet.axes_at(start, top, stop, rows * pitch)
+    axes.set(xlim=(0, 1), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
+    axes.patch.set_visible(False)
+    axes.spines[:].set_visible(False)
+    return sheet, axes
+
+
+def _legend_width(names: list[str]) -> float:
+    return sum((text_size(name, NOTE_SIZE)[0] + 0.18 for name in names), start=0.0)
+
+
+def _draw_lines(axes: Axes, weights: Float[np.ndarray, "n_q n_k"], colour: str, top: float, *, by_row: bool) -> None:
+    """One line for each weight that can be seen, the faint ones first, so that the strong lie over them."""
+    tops = weights.max(axis=-1, keepdims=True) if by_row else np.full((len(weights), 1), top)
+    shares = weights / np.where(tops > 0, tops, 1)
+    pairs = sorted(np.argwhere(shares >= LEAST_SHARE).tolist(), key=lambda pair: shares[pair[0], pair[1]])
+    seen = [float(shares[i, j]) for i, j in pairs]
+    axes.add_collection(
+        LineCollection(
+            [[(0, i), (1, j)] for i, j in pairs],
+            linewidths=[THICKEST * share for share in seen],
+            alpha=[0.25 + 0.6 * share for share in seen],
+            colors=[colour] * len(pairs),
+            capstyle="round",
+        ),
+        autolim=False,
+    )

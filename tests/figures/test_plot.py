@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clearhead.figures import plot
+
+KOREAN = ["나는", "어제", "친구와", "함께", "학교에"]
+
+
+def test_what_suits_a_view_is_drawn(seen, rng):
+    many, one = seen(3, 5, 5), seen(1, 5, 5)
+    assert len(plot(many, tokens=KOREAN).axes) == 4  # three maps and a bar
+    assert len(plot(one, tokens=KOREAN).axes) == 4  # a map, two strips and a bar
+    assert len(plot(many, head=1, tokens=KOREAN).axes) == 4
+    np.testing.assert_array_equal(plot(many, rows=slice(1, 3), head=2).axes[0].images[0].get_array(), many.all[2, 1:3])
+    assert plot([many, many]).axes[0].images[0].get_array().shape == (2, 3)
+    picture = plot(seen(2, 6, 6), image=rng.random((4, 6)), patch=3, patch_size=2)
+    assert picture.axes[1].get_title() == "its attention"
+
+
+def test_a_kind_can_be_asked_for(seen):
+    view = seen(2, 5, 7)
+    keys = list("abcdefg")
+    lines = plot(view, "lines", tokens=KOREAN, key_tokens=keys)
+    assert len(lines.axes[0].collections) == 2
+    cross = plot(view, "cross", tokens=KOREAN, key_tokens=keys)
+    assert [tick.label2.get_text() for tick in cross.axes[0].xaxis.get_major_ticks()] == keys
+    assert plot(view.all, "head").axes[-1].get_ylabel() == "attention weight, mean of 2 heads"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_cannot_be_asked_for(seen):
+    with pytest.raises(ValueError, match=r"kind must be one of 'heads', 'head', .* got 'pie'"):
+        plot(seen(1, 2, 2), "pie")
+    with pytest.raises(ValueError, match="tokens name positions, but a figure of layers has none"):
+        plot([seen(1, 2, 2)], tokens=["a", "b"])
