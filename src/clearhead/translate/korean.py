@@ -149,8 +149,8 @@ def conjugated(stem: Stem, tense: str, style: str, *, verb: bool = True, full: b
         "polite"  잡았어요      잡아요       잡을 거예요
         "formal"  잡았습니다    잡습니다     잡을 것입니다
 
-    An adjective (verb=False) has no 는 in the plain present: 크다. With `full`, 보 and 주 do not melt in the past, which
-    is as common: 보았다, 주었다.
+    An adjective (verb=False) has no 는 in the plain present: 크다. With `full`, 보 and 주 do not melt in the past,
+    which is as common: 보았다, 주었다.
     """
     if tense == "future":
         return _cut(stem, closed(stem, "ㄹ")), ({"plain": "것이다", "polite": "거예요", "formal": "것입니다"}[style],)

@@ -148,7 +148,7 @@ NOUNS = (
     Noun("녹차", "green tea", "drink", "잔", measure="cup"),
     Noun("책", "book", "text goods", "권"),
     Noun("소설", "novel", "text goods", "권"),
-    Noun("신문", "newspaper", "text", "부"),
+    Noun("신문", "newspaper", "text"),
     Noun("편지", "letter", "text", "통"),
     Noun("시", "poem", "text", "편"),
     Noun("이야기", "story", "text"),

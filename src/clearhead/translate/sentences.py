@@ -193,26 +193,27 @@ SOMEONE, SOMETHING = NounPhrase(nouns("학생")[0]), NounPhrase(nouns("책")[0])
 
 
 def _all_predicates() -> Iterator[Sentence]:
-    """Every predicate in every tense, style and number, said and denied."""
+    """Every predicate in every tense and style, said and denied, of one and, in the polite style, of many."""
     predicates: list[Verb | Adjective] = [*VERBS, *(adjective for adjective in ADJECTIVES if adjective.predicate)]
-    for predicate, tense, style, denial, many in itertools.product(
-        predicates, TENSES, STYLES, ("", "안", "않다"), (False, True)
-    ):
-        subjects = (SOMEONE._replace(many=many),)
-        yield Sentence(subjects, predicate, tense=tense, style=style, denial=denial, full=many, ended=True)
+    for predicate, tense, style, denial in itertools.product(predicates, TENSES, STYLES, ("", "안", "않다")):
+        other = style == "polite"
+        subjects = (SOMEONE._replace(many=other),)
+        yield Sentence(subjects, predicate, tense=tense, style=style, denial=denial, full=other, ended=True)
 
 
 def _all_phrases() -> Iterator[Sentence]:
-    """Every noun with every adjective, number and particle."""
+    """Every noun alone, as one, as two and as many, in every role; every adjective and every number."""
+    phrases = [NounPhrase(nouns(adjective.nouns)[0], adjective) for adjective in ADJECTIVES]
+    phrases += [SOMETHING._replace(number=number) for number in NUMBERS]
     for noun in NOUNS:
-        phrases = [NounPhrase(noun), *(NounPhrase(noun, adjective) for adjective in suiting(noun))]
-        phrases += [NounPhrase(noun, number=number) for number in NUMBERS if noun.counter]
+        phrases += [NounPhrase(noun)]
+        phrases += [NounPhrase(noun, number=number) for number in ("한", "두") if noun.counter]
         phrases += [NounPhrase(noun, many=True)] if noun in LIVING else []
-        for phrase in phrases:
-            yield Sentence((SOMEONE,), VERBS[0], (phrase, SOMETHING))
-            yield Sentence((SOMEONE,), VERBS[0], (SOMETHING, phrase))
-            if noun.article:  # what has none is never a subject: no sentence begins with Math
-                yield from (Sentence((phrase,), VERBS[0], topic=topic) for topic in (False, True))
+    for phrase in phrases:
+        yield Sentence((SOMEONE,), VERBS[0], (phrase, SOMETHING))
+        yield Sentence((SOMEONE,), VERBS[0], (SOMETHING, phrase))
+        if phrase.noun.article:  # what has none is never a subject: no sentence begins with Math
+            yield from (Sentence((phrase,), VERBS[0], topic=topic) for topic in (False, True))
 
 
 def _all_adjuncts() -> Iterator[Sentence]:
