@@ -108,6 +108,18 @@ CASES = [
         "The cat will not be hungry",
     ),
     (sentence(some("말"), "자", tense="present"), "말이 잔다", "The horse sleeps"),
+    (sentence(some("나"), "읽", some("책"), topic=True), "나는 책을 읽었다", "I read the book"),
+    (sentence(some("나"), "만나", some("그녀"), tense="present"), "내가 그녀를 만난다", "I meet her"),
+    (sentence(some("나"), "행복하", tense="present", topic=True), "나는 행복하다", "I am happy"),
+    (sentence(some("나"), "자", tense="present", denial="안"), "내가 안 잔다", "I do not sleep"),
+    (sentence(some("그"), "돕", some("우리"), tense="present", topic=True), "그는 우리를 돕는다", "He helps us"),
+    (sentence(some("그녀"), "배고프", denial="않다"), "그녀가 배고프지 않았다", "She was not hungry"),
+    (
+        sentence(some("그들"), "보내", some("편지"), recipient=some("나"), style="polite", topic=True),
+        "그들은 나에게 편지를 보냈어요",
+        "They sent the letter to me",
+    ),
+    (sentence(some("우리"), "젊", topic=True), "우리는 젊었다", "We were young"),
 ]
 
 

@@ -26,7 +26,7 @@ class NounPhrase(NamedTuple):
 
     @property
     def plural(self) -> bool:
-        return self.many or self.number not in ("", "한")
+        return self.many or self.number not in ("", "한") or "several" in self.noun.kinds.split()
 
 
 class Sentence(NamedTuple):
@@ -61,6 +61,13 @@ class Part(NamedTuple):
 
 
 Word = list[Part]
+
+# The one pronoun that changes before a particle: 나는, but 내가.
+BEFORE_SUBJECT_PARTICLE = {"나": "내"}
+
+# Of whom English says it, and how: I, one, many.
+BE = {"past": ("was", "was", "were"), "present": ("am", "is", "are")}
+DO = {"past": ("did", "did", "did"), "present": ("do", "does", "do")}
 
 
 def said(sentence: Sentence) -> Example:
@@ -118,8 +125,9 @@ def _korean_phrases(phrases: tuple[NounPhrase, ...], name: str, role: str) -> li
 
 def _korean_phrase(phrase: NounPhrase, name: str, role: str) -> list[Word]:
     """큰 고양이 세 마리가: adjective, noun, number, counter, and the particle of its role after the last of them."""
-    noun = [Part(phrase.noun.korean, name)] + [Part("들")] * phrase.many
-    words = [noun]
+    noun = phrase.noun.korean
+    noun = BEFORE_SUBJECT_PARTICLE.get(noun, noun) if role == "subject" else noun
+    words = [[Part(noun, name)] + [Part("들")] * phrase.many]
     if phrase.adjective is not None:
         words.insert(0, named(korean.modifier(phrase.adjective.stem), f"{name} adjective"))
     if phrase.number:
@@ -177,8 +185,10 @@ def _english_phrases(phrases: tuple[NounPhrase, ...], name: str) -> list[Word]:
 
 
 def _english_phrase(phrase: NounPhrase, name: str) -> list[Word]:
-    """the big cat, three big cats, two cups of cold coffee"""
+    """the big cat, three big cats, two cups of cold coffee; I, but me where it is not the subject"""
     noun, words = phrase.noun, list[Word]()
+    if noun.oblique:
+        return [[Part(noun.english if name.startswith("subject") else noun.oblique, name)]]
     if phrase.number:
         words.append([Part(NUMBERS[phrase.number], f"{name} number")])
     elif noun.article:
@@ -197,21 +207,28 @@ def _english_phrase(phrase: NounPhrase, name: str) -> list[Word]:
 def _english_predicate(sentence: Sentence) -> list[Word]:
     """caught, did not catch, will catch; was, was not, will be big"""
     tense, denied = sentence.tense, bool(sentence.denial)
-    many = len(sentence.subjects) > 1 or sentence.subjects[0].plural
+    who = _agreement(sentence.subjects)
     auxiliary, form = "", "base"
     if tense == "future":
         auxiliary = "will"
     elif isinstance(sentence.predicate, Adjective):
-        auxiliary = {"past": ("was", "were"), "present": ("is", "are")}[tense][many]
+        auxiliary = BE[tense][who]
     elif denied:
-        auxiliary = {"past": ("did", "did"), "present": ("does", "do")}[tense][many]
+        auxiliary = DO[tense][who]
     else:
-        form = "past" if tense == "past" else "base" if many else "third"
+        form = "past" if tense == "past" else "third" if who == 1 else "base"
     words = [[Part(word)] for word in (auxiliary, "not" if denied else "") if word]
     if isinstance(sentence.predicate, Adjective):
         be = [[Part("be")]] if tense == "future" else []
         return [*words, *be, [Part(sentence.predicate.english, "predicate")]]
     return words + _english_verb(sentence.predicate, form)
+
+
+def _agreement(subjects: tuple[NounPhrase, ...]) -> int:
+    """0 for I, 1 for another one, 2 for many: the place in BE and DO."""
+    if len(subjects) > 1 or subjects[0].plural:
+        return 2
+    return 0 if subjects[0].noun.english == "I" else 1
 
 
 def _english_verb(verb: Verb, form: str) -> list[Word]:

@@ -17,7 +17,7 @@ class Noun(NamedTuple):
 
     `counter` is what Korean counts it with, empty where it is not counted; `measure` is what English counts it with,
     cups of coffee, empty where it counts the thing itself. `plural` is only given where a rule would get it wrong.
-    `article` is empty where English has none: math.
+    `article` is empty where English has none: math. A pronoun has an `oblique` form for all but the subject: me.
     """
 
     korean: str
@@ -27,6 +27,7 @@ class Noun(NamedTuple):
     plural: str = ""
     measure: str = ""
     article: str = "the"
+    oblique: str = ""
 
 
 class Verb(NamedTuple):
@@ -113,6 +114,11 @@ NOUNS = (
     Noun("화가", "painter", "person grown", "명"),
     Noun("기자", "reporter", "person grown", "명"),
     Noun("왕", "king", "person grown", "명"),
+    Noun("나", "I", "person", article="", oblique="me"),
+    Noun("우리", "we", "person several", article="", oblique="us"),
+    Noun("그", "he", "person", article="", oblique="him"),
+    Noun("그녀", "she", "person", article="", oblique="her"),
+    Noun("그들", "they", "person several", article="", oblique="them"),
     Noun("아기", "baby", "baby", "명"),
     Noun("고양이", "cat", "animal pet hunter", "마리"),
     Noun("개", "dog", "animal pet hunter", "마리"),
@@ -262,7 +268,7 @@ VERBS = (
     Verb(Stem("돕", "ㅂ"), "help", "", (("person", "person"),), "집 학교 시장 병원 가게"),
     Verb(Stem("좋아하"), "like", "", (("person", "person animal food drink text sound"),), lasting=True),
     Verb(Stem("사랑하"), "love", "", (("person", "person baby pet sound"),), lasting=True, nominal=True),
-    Verb(Stem("키우"), "raise", "", (("person", "pet farm"),), "집 마을"),
+    Verb(Stem("키우"), "raise", "", (("person", "pet farm"),), "집 마을", lasting=True),
     Verb(Stem("사"), "buy", "bought", (("person", "goods food drink 신문 꽃"),), "시장 가게 서울 한국"),
     Verb(Stem("팔"), "sell", "sold", (("grown", "goods food drink 신문 꽃"),), "시장 가게 서울 한국"),
     Verb(Stem("고르", "르"), "choose", "chose", (("person", "goods fruit 케이크 꽃"),), "시장 가게"),

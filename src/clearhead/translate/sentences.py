@@ -32,7 +32,8 @@ from clearhead.translate.lexicon import (
 
 TENSES = ("past", "present", "future")
 STYLES = ("plain", "polite", "formal")
-LIVING = nouns("person baby animal prey")
+PRONOUNS = {noun for noun in NOUNS if noun.oblique}
+LIVING = set(nouns("person baby animal prey")) - PRONOUNS
 
 # A pair of words in one sentence: how they belong together, a verb or adjective, a noun.
 Pair = tuple[str, str, str]
@@ -133,11 +134,12 @@ def _with_verb(generator: random.Random, sentence: Sentence, verb: Verb) -> Sent
     kinds, object_kinds = generator.choice(verb.takes)
     subjects = _phrases(generator, nouns(kinds))
     taken = {phrase.noun for phrase in subjects}
+    taken |= PRONOUNS if taken & PRONOUNS else set()  # "I saw me" and "we saw us" are not said so
     objects = _phrases(generator, _others(nouns(object_kinds), taken)) if object_kinds else ()
     if sentence.denial:
         objects = objects[:1]  # English would need "or" here
-    if verb.lasting:
-        objects = tuple(phrase._replace(number="") for phrase in objects)  # nobody likes two cups of milk
+    if verb.lasting:  # what is liked is not counted
+        objects = tuple(phrase._replace(number="") for phrase in objects)
     recipient = None
     if verb.shape == "give":
         recipient = _phrase(generator, generator.choice(_others(nouns("person"), taken)))
@@ -160,8 +162,9 @@ def _others(choices: Iterable[Noun], taken: set[Noun]) -> list[Noun]:
 def _phrases(generator: random.Random, choices: Iterable[Noun]) -> tuple[NounPhrase, ...]:
     """One noun phrase, or now and then two bare nouns; with an adjective nobody could tell whose it is."""
     choices = list(choices)
-    if len(choices) > 1 and generator.random() < 0.1:
-        return tuple(NounPhrase(noun) for noun in generator.sample(choices, 2))
+    joined = _others(choices, PRONOUNS)
+    if len(joined) > 1 and generator.random() < 0.1:
+        return tuple(NounPhrase(noun) for noun in generator.sample(joined, 2))
     return (_phrase(generator, generator.choice(choices)),)
 
 
@@ -177,8 +180,8 @@ def _phrase(generator: random.Random, noun: Noun) -> NounPhrase:
 
 @functools.cache
 def suiting(noun: Noun) -> tuple[Adjective, ...]:
-    """The adjectives that can stand before a noun."""
-    return tuple(adjective for adjective in ADJECTIVES if noun in nouns(adjective.nouns))
+    """The adjectives that can stand before a noun; none before a pronoun."""
+    return tuple(adjective for adjective in ADJECTIVES if noun in nouns(adjective.nouns) and noun not in PRONOUNS)
 
 
 def sentence_pieces() -> list[str]:
@@ -212,7 +215,7 @@ def _all_phrases() -> Iterator[Sentence]:
     for phrase in phrases:
         yield Sentence((SOMEONE,), VERBS[0], (phrase, SOMETHING))
         yield Sentence((SOMEONE,), VERBS[0], (SOMETHING, phrase))
-        if phrase.noun.article:  # what has none is never a subject: no sentence begins with Math
+        if phrase.noun.article or phrase.noun in PRONOUNS:  # others are no subjects: no sentence begins with Math
             yield from (Sentence((phrase,), VERBS[0], topic=topic) for topic in (False, True))
 
 
@@ -222,3 +225,4 @@ def _all_adjuncts() -> Iterator[Sentence]:
     yield from (Sentence((SOMEONE,), verb, place=place) for place in PLACES for verb in (VERBS[0], going))
     yield from (Sentence((SOMEONE,), VERBS[0], means=means) for means in MEANS)
     yield from (Sentence((SOMEONE,), VERBS[0], recipient=SOMEONE, time=time) for time in TIMES)
+    yield Sentence((NounPhrase(nouns("나")[0]),), ADJECTIVES[0], tense="present")  # am
