@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,8 +22,14 @@ from numpy.typing import ArrayLike
 from clearhead import checks, masks
 from clearhead.biases import RelativeBias
 from clearhead.dispatch import Call, prepare
+from clearhead.views.averages import Average, average
 from clearhead.views.edges import Give, chosen, entering, is_tensor
-from clearhead.views.weights import FAR, Weights, strips
+from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.weights import Weights, strips, too_far
+
+if TYPE_CHECKING:
+    from clearhead.kernels.observation import Observation, Seen
+    from clearhead.views.patterns import Patterns
 
 REDUCE = ("mean", "max")
 
@@ -72,10 +78,8 @@ def look(
     (q, k, v), options, give = entering(q, k, v, mask=mask, bias=bias, sinks=sinks)
     values = _column(k, k) if v is None else v
     call = prepare(q, k, values, scale=scale, softcap=softcap, lse=True, **options)
-    output, lse = call.run()
-    assert lse is not None
-    seen = observe(call, lse, top_k=top_k, map_size=map_size)
-    return View(call, None if v is None else output, lse, seen, (q, k, values), options["mask"], give)
+    seen = observe(call, top_k=top_k, map_size=map_size, output=v is not None)
+    return View(call, seen, (q, k, v), options["mask"], give)
 
 
 class View:
@@ -97,19 +101,18 @@ class View:
     def __init__(
         self,
         call: Call,
-        output: np.ndarray | None,
-        lse: np.ndarray,
-        seen: Any,
-        arrays: tuple[np.ndarray, np.ndarray, np.ndarray],
+        seen: Seen,
+        arrays: tuple[np.ndarray, np.ndarray, np.ndarray | None],
         mask: Any,
         give: Give,
     ) -> None:
         self.call = call
-        self._output, self._lse, self._seen, self._give = output, lse, seen, give
-        self._q, self._k, self._v = (np.asarray(x) for x in arrays)
+        self._q, self._k = np.asarray(arrays[0]), np.asarray(arrays[1])
+        self._v = None if arrays[2] is None else np.asarray(arrays[2])
+        self._output, self._lse, self._seen, self._give = seen.output, seen.lse, seen.observation, give
         boolean = not (mask is None or isinstance(mask, masks.Mask)) and np.asarray(mask).dtype == np.bool_
         self._mask = masks.array(mask) if boolean else mask if isinstance(mask, masks.Mask) else None
-        self._recomputed = Weights(call, lse.reshape(*call.lead, call.n_q))
+        self._recomputed = Weights(call, seen.lse.reshape(*call.lead, call.n_q))
 
     # Sizes
 
@@ -147,7 +150,7 @@ class View:
 
     @property
     def output(self) -> Float[Any, "... n_q d_v"]:
-        if self._output is None:
+        if self._v is None:
             raise AttributeError("there is no output without values: look(q, k, v) gives one, look(q, k) does not")
         return self._give(self._output)
 
@@ -190,9 +193,7 @@ class View:
         the places that are not masked; NaN where all of them are.
         """
         checks.choice("reduce", reduce, REDUCE)
-        seen = self._seen
-        if 0 in seen.map_count.shape[-2:] and self.n_q and self.n_k:
-            raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+        seen = self._pooled()
         empty = seen.map_count == 0
         pooled = seen.map_sum / np.maximum(seen.map_count, 1) if reduce == "mean" else seen.map_max
         return self._give(np.where(empty, np.nan, pooled).astype(self.call.kind))
@@ -208,16 +209,7 @@ class View:
         given. batch is the place along the batch axes, a number or one for each axis. The memory it takes is that of
         the window: all of it, at n = 65,536, is 16 GiB for each head.
         """
-        rows, one_row = chosen("rows", rows, self.n_q)
-        cols, one_col = chosen("cols", cols, self.n_k)
-        entries = self._entries(head, batch)
-        tall, wide = len(np.arange(self.n_q)[rows]), len(np.arange(self.n_k)[cols])
-        result = np.empty((*entries.shape, tall, wide), self.call.kind)
-        for place in np.ndindex(entries.shape):
-            *which, of_head = np.unravel_index(entries[place], self.call.lead)
-            result[place] = self._recomputed.window(tuple(map(int, which)), int(of_head), rows, cols)
-        kept = (..., 0 if one_row else slice(None), 0 if one_col else slice(None))
-        return self._give(np.ascontiguousarray(result[kept]))
+        return self._give(self._window(head, rows, cols, batch))
 
     def row(self, query: int, head: Any = None, *, batch: Any = None) -> Float[Any, "... n_k"]:
         """The weights of one query on every key: → (…, h, n_k)"""
@@ -238,6 +230,31 @@ class View:
     def received_from(self, shares: Float[Any, "... n_q"]) -> Float[Any, "... n_k"]:
         """The attention each key gets if queries count so much each: shares (…, h, n_q) → (…, h, n_k)"""
         return self._give(self._received_from(_array("shares", shares, ndim=1)))
+
+    def patterns(self, token_ids: ArrayLike | None = None) -> Patterns:
+        """What each head does, and how sure that is: a name with its score, and the score of every pattern.
+
+        token_ids (*batch, n_k) or (n_k): the tokens of the keys, of which the queries are the last; with them, heads
+        that look for their own token, or for what followed it, are found too. What a pattern is, and what its score
+        means, is told in `clearhead.views.patterns`. NumPy in any case; print the result to see it as a table.
+        """
+        from clearhead.views.patterns import find_patterns
+
+        return find_patterns(self, token_ids)
+
+    def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
+        """Attention between groups of positions, such as the words that tokens make up: → (…, h, G_q, G_k)
+
+        query_groups (n_q) or (*batch, n_q), key_groups (n_k) likewise, the same unless given: whole numbers from 0 on
+        are the groups' own numbers, −1 or None is no group, and any other labels are numbered in the order in which
+        they first appear. Weights are summed over the keys of a group and averaged over its queries; exact, in memory
+        of the size of the answer.
+        """
+        return self._give(between_groups(self, query_groups, key_groups))
+
+    def average(self, heads: Any = None) -> Average:
+        """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""
+        return average(self, heads)
 
     # Inside, where all is NumPy
 
@@ -263,17 +280,40 @@ class View:
         """Each query's weight on one key of its own, 0 where there is no such key: keys (n_q) → (…, h, n_q)"""
         return self._shaped(self._recomputed.at(keys))
 
+    def _window(self, head: Any, rows: Any, cols: Any, batch: Any) -> np.ndarray:
+        rows, one_row = chosen("rows", rows, self.n_q)
+        cols, one_col = chosen("cols", cols, self.n_k)
+        entries = self._entries(head, batch)
+        tall, wide = len(np.arange(self.n_q)[rows]), len(np.arange(self.n_k)[cols])
+        result = np.empty((*entries.shape, tall, wide), self.call.kind)
+        for place in np.ndindex(entries.shape):
+            *which, of_head = np.unravel_index(entries[place], self.call.lead)
+            result[place] = self._recomputed.window(tuple(map(int, which)), int(of_head), rows, cols)
+        kept = (..., 0 if one_row else slice(None), 0 if one_col else slice(None))
+        return np.ascontiguousarray(result[kept])
+
+    def _pooled(self, size: int | None = None) -> Observation:
+        """What was seen, with a map; another one if it is to be of another size."""
+        seen = self._seen
+        if size is not None and seen.map_count.shape[-2:] != (min(size, self.n_q), min(size, self.n_k)):
+            from clearhead.kernels.observation import observe
+
+            return observe(self.call, map_size=size, output=False).observation
+        if size is None and 0 in seen.map_count.shape[-2:] and self.n_q and self.n_k:
+            raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+        return seen
+
     def _mass(self, further: masks.Mask | ArrayLike | None) -> np.ndarray:
         lse = self._recomputed.lse
         if further is None and self.call.sinks is None:
             return self._shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(self.call.kind))
-        call = self.again(_column(self._v, self._k), _boolean(further), sinks=False)
+        call = self.again(self.column(), _boolean(further), sinks=False)
         part = call.run()[1]
         assert part is not None
         part = part.reshape(lse.shape)
         with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
             share = np.where(np.isneginf(part), 0, np.minimum(np.exp(part - lse), 1)).astype(self.call.kind)
-        far = np.isfinite(lse) & (np.abs(lse) * np.finfo(lse.dtype).eps > FAR)
+        far = too_far(lse)
         return self._shaped(self._summed(call, share, far) if far.any() else share)
 
     def _summed(self, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -302,8 +342,8 @@ class View:
             raise ValueError(
                 f"shares of shape {shares.shape} do not broadcast to {(*self.lead, self.n_q)}, one for each query"
             ) from None
-        received: np.ndarray = observe(self.call, self._lse, row_weights=shares).received
-        return received
+        shares = shares.reshape(*self.call.lead, self.n_q)
+        return observe(self.call, row_weights=shares, output=False).observation.received
 
     def again(self, values: np.ndarray, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
         """The same call with other values, perhaps fewer keys, perhaps no sinks, and its output not rounded to half."""
@@ -317,6 +357,15 @@ class View:
             softcap=self.call.softcap or None, sinks=self.call.sinks if sinks else None, lse=True,
         )  # fmt: skip
         return replace(call, bias=self.call.bias, table=self.call.table, bias_shape=self.call.bias_shape)
+
+    def within(self, radius: int) -> tuple[Call, np.ndarray]:
+        """The call of the keys at most `radius` away, without sinks, and the share of attention they get (…, h, n_q)"""
+        near = masks.window(radius, radius)
+        return self.again(self.column(), near, sinks=False), self._mass(near)
+
+    def column(self) -> np.ndarray:
+        """Values of one column, for calls of which only the lse is wanted."""
+        return _column(self._k if self._v is None else self._v, self._k)
 
     def _shaped(self, x: np.ndarray) -> np.ndarray:
         """From the axes a call has to those of the view: (*call.lead, …) → (*lead, …)"""

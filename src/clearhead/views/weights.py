@@ -137,7 +137,7 @@ class Weights:
         top = self.lse[(*batch, head)][query]
         top[np.isposinf(top)] = np.nan  # of infinite scores no share can be told
         rest = np.zeros_like(top)
-        far = np.isfinite(top) & (np.abs(top) * np.finfo(top.dtype).eps > FAR)
+        far = too_far(top)
         if far.any():
             top[far], rest[far] = self._sums(batch, head, query[far])
         with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
@@ -160,6 +160,11 @@ class Weights:
             tops[strip] = scores.max(axis=-1)
             rests[strip] = np.log(np.exp(scores - tops[strip, None]).sum(axis=-1))
         return tops, rests
+
+
+def too_far(lse: np.ndarray) -> np.ndarray:
+    """Where scores are so large that little of the sum is left in the lse: log 3 is lost beside −1e30."""
+    return np.isfinite(lse) & (np.abs(lse) * np.finfo(lse.dtype).eps > FAR)
 
 
 def of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.ndarray:

@@ -1,0 +1,71 @@
+"""Attention near the query: a band of weights on either side of it, and how much it looks like an even window.
+
+Within the band every radius costs no more than a running sum, so all of them are tried at once. The band is cut out
+of small windows, some queries at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
+
+BAND = 32  # keys on either side
+ROWS = 256  # queries at a time
+
+
+def band_scores(
+    view: View, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]]
+) -> list[Float[np.ndarray, "*lead radii"]]:
+    """The mean score of a window of each radius, over each of several sets of queries: → (…, h, radii) for each set"""
+    sums = [np.zeros((*view.call.lead, len(radii))) for _ in places]
+    flat = [at.reshape(*view.call.lead, view.n_q) for at in places]
+    for batch, head in view._recomputed.heads():
+        for start in range(0, view.n_q, ROWS):
+            rows = slice(start, min(start + ROWS, view.n_q))
+            scores = _windows(view, batch, head, rows)[:, np.asarray(radii) - 1]
+            for total, at in zip(sums, flat, strict=True):
+                total[(*batch, head)] += scores[at[(*batch, head)][rows]].sum(axis=0, dtype=np.float64)
+    return [
+        view._shaped(np.minimum(total / np.maximum(at.sum(axis=-1), 1)[..., None], 1))
+        for total, at in zip(sums, flat, strict=True)
+    ]
+
+
+def _windows(view: View, batch: tuple[int, ...], head: int, rows: slice) -> Float[np.ndarray, "rows radii"]:
+    """How much each query looks like an even window of radius 1, 2, … BAND: → (rows, BAND)"""
+    query = np.arange(rows.start, rows.stop)
+    position = query + view.n_k - view.n_q
+    first = int(np.clip(position[0] - BAND, 0, view.n_k))
+    last = int(np.clip(position[-1] + BAND + 1, first, view.n_k))
+    if first == last:
+        return np.zeros((query.size, BAND))
+    weights = view._recomputed.window(batch, head, rows, slice(first, last))
+    allowed = view._recomputed.allowed(batch, head, query[:, None], np.arange(first, last))
+    keys = position[:, None] + np.arange(-BAND, BAND + 1) - first
+    inside = (keys >= 0) & (keys < last - first)
+    keys = np.clip(keys, 0, last - first - 1)
+    band = np.where(inside, np.take_along_axis(weights, keys, axis=1), 0)
+    there = np.where(inside, np.take_along_axis(allowed, keys, axis=1), False)
+    surprise = -band * np.log(band, out=np.zeros_like(band), where=band > 0)
+    return even(*(_outwards(x) for x in (band, surprise, there.astype(np.int64))))
+
+
+def _outwards(x: np.ndarray) -> np.ndarray:
+    """Sums over the keys at most 1, 2, … BAND away: x (rows, 2 · BAND + 1) → (rows, BAND)"""
+    sides = x[:, BAND + 1 :] + x[:, BAND - 1 :: -1]
+    return np.cumsum(sides, axis=1) + x[:, BAND, None]
+
+
+def even(mass: np.ndarray, surprise: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """A · exp(H) / c: how much of a query's attention is on c keys, times how evenly it is spread over them.
+
+    mass A = Σ w and surprise = −Σ w log w over these keys, so that H = surprise / A + log A
+    """
+    there = (mass != 0) & (count > 0)
+    safe = np.where(there, mass, 1)
+    return np.where(there, np.minimum(safe * safe * np.exp(surprise / safe) / np.maximum(count, 1), 1), 0)

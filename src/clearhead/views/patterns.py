@@ -1,0 +1,209 @@
+"""What each head does: how much of its attention follows a pattern that is known by name.
+
+A pattern is a set of keys for each query.
+
+    self              the query's own position                                  `patterns.diagonal` of the textbook
+    previous_token    the one before it; the first has none and looks at itself
+    first_token       the first key, where heads rest that have nothing to do
+    uniform           all keys it may attend to, alike                          under a causal mask, `causal_uniform`
+    local             all keys at most so far away, alike, for the distance that fits best
+    duplicate_token   other places of the query's own token
+    induction         the keys right after earlier places of it
+
+With a mass A on c keys, spread over them with entropy H, the score of the first five is A · exp(H) / c: how much of
+the attention is there, times how evenly. It is 1 for the pattern itself and for nothing else, as in the textbook's
+zoo, and for a single key it is the weight. Tokens do not say which of their places matters, so the last two count
+mass alone, above what an even head would leave there by chance: (A − c/n) / (1 − c/n), over the queries that have
+such a key. All of it is streamed: entropies from the kernels, single keys and bands computed again from q, k and lse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
+
+from clearhead.views import tokens
+from clearhead.views.bands import BAND, band_scores, even
+from clearhead.views.weights import Weights
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
+
+# In this order names win where scores are equal, as they do in the textbook.
+NAMES = ("self", "previous_token", "first_token", "uniform", "local")
+OF_TOKENS = ("duplicate_token", "induction")
+LEAST = 0.2  # below, a head is called mixed: no pattern says much about it
+ENOUGH = 0.1  # of the queries must have a key of a pattern of tokens before it names a head
+DIGITS = 5  # scores that agree in so many are equal, so that rounding names no head
+WIDE = (64, 128, 256, 512)  # distances beyond the band; what is further away is not local
+MOST_LINES = 64
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """What heads look like: arrays with one entry for each head (…, h), plain values if there is no head axis.
+
+    `labels` has the name of the pattern with the best score, "mixed" if none reaches 0.2 and "none" if no query has
+    a key left, and `score` that pattern's score. `scores` has them all by name, and `shares` how much of the
+    attention lies on each pattern's keys, evenly or not. `radius` is the distance that fits local best.
+    """
+
+    labels: Any
+    score: Any
+    radius: Any
+    scores: dict[str, Any]
+    shares: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        """The scores of one pattern."""
+        if name not in self.scores:
+            known = ", ".join(self.scores)
+            raise KeyError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
+        return self.scores[name]
+
+    def __str__(self) -> str:
+        """A table, one line for each head."""
+        columns: dict[str, Any] = {"score": self.score}
+        for name, score in self.scores.items():
+            columns[name.removesuffix("_token")] = score
+            if name == "local":
+                columns["radius"] = self.radius
+        table = [["head", "pattern", *columns]]
+        heads = list(np.ndindex(np.shape(self.labels)))
+        for head in heads[:MOST_LINES]:
+            numbers = (np.asarray(x)[head] for x in columns.values())
+            cells = (str(x) if isinstance(x, np.integer) else f"{x:.2f}" for x in numbers)
+            table.append([", ".join(map(str, head)) or "–", str(np.asarray(self.labels)[head]), *cells])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if n == 1 else cell.rjust(width)
+                for n, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in table
+        ]
+        left = len(heads) - MOST_LINES
+        return "\n".join(lines + ([f"… and {left} more heads"] if left > 0 else []))
+
+
+def find_patterns(view: View, token_ids: ArrayLike | None = None) -> Patterns:
+    """The patterns of every head of a view: see `View.patterns`."""
+    total, counts = view._total, view._shaped(np.array(Weights(view.call, view._recomputed.lse).counts()))
+    counted = total != 0
+    position = np.arange(view.n_q) + view.n_k - view.n_q
+    by_query = {
+        "self": view._on_self,
+        "previous_token": view.at(np.where(position >= 0, np.maximum(position - 1, 0), -1)),
+        "first_token": view._on_first,
+        "uniform": even(total, view._seen.entropy, counts),
+    }
+    masses = {} if token_ids is None else tokens.masses(view, token_ids)
+    having = {name: (mass.keys > 0) & counted for name, mass in masses.items()}
+    places = [counted, *having.values()]  # queries over which means are taken
+
+    means = [{name: _mean(x, at) for name, x in by_query.items()} for at in places]
+    local, radius = _best_radius(view, places, means[0]["uniform"])
+    for mean, score in zip(means, local, strict=True):
+        mean["local"] = score
+    scores, shares = dict(means[0]), dict(means[0])
+    shares["local"] = _within(view, radius, counted)
+    shares["uniform"] = _mean(total, counted)
+    for name, mass in masses.items():
+        scores[name] = _above_chance(mass.mass, mass.keys / np.maximum(counts, 1), total, having[name])
+        shares[name] = _mean(mass.mass, having[name])
+
+    labels, best = _name(scores, dict(zip(masses, means[1:], strict=True)), having, counted)
+    return Patterns(
+        _plain(labels),
+        _plain(best),
+        _plain(radius),
+        {name: _plain(x) for name, x in scores.items()},
+        {name: _plain(x) for name, x in shares.items()},
+    )
+
+
+def _name(
+    scores: dict[str, np.ndarray],
+    rivals: dict[str, dict[str, np.ndarray]],
+    having: dict[str, np.ndarray],
+    counted: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best name of each head, and its score.
+
+    A pattern of tokens is compared with the others on its own queries: a head that copies where there is something
+    to copy, and rests on the first token elsewhere, copies.
+    """
+    table = np.stack([scores[name] for name in NAMES], axis=-1)
+    place = np.round(table, DIGITS).argmax(axis=-1)
+    labels = np.asarray(NAMES, dtype=object)[place]
+    best = np.take_along_axis(table, place[..., None], axis=-1)[..., 0]
+    won = np.zeros(best.shape)
+    for name, others in rivals.items():
+        score, rival = scores[name], np.max(np.stack([others[n] for n in NAMES]), axis=0)
+        enough = having[name].sum(axis=-1) >= ENOUGH * np.maximum(counted.sum(axis=-1), 1)
+        wins = enough & (np.round(score, DIGITS) > np.maximum(np.round(rival, DIGITS), won))
+        labels, best = np.where(wins, name, labels), np.where(wins, score, best)
+        won = np.where(wins, np.round(score, DIGITS), won)
+    labels = np.where(best < LEAST, "mixed", labels)
+    return np.where(counted.any(axis=-1) & ~np.isnan(best), labels, "none").astype(str), best
+
+
+def _best_radius(
+    view: View, places: list[Bool[np.ndarray, "*lead n_q"]], uniform: np.ndarray
+) -> tuple[list[Float[np.ndarray, "*lead"]], np.ndarray]:
+    """The mean score of the window that fits each head best, over each set of queries, and its radius.
+
+    A window of more than half the sequence is nearly uniform, and noise alone would often prefer one to uniform. As
+    in the textbook it counts only where it leaves at most half as much unexplained.
+    """
+    radii = [r for r in range(1, BAND + 1) if r == 1 or r < view.n_k - 1]
+    scores = band_scores(view, radii, places)
+    for radius in (r for r in WIDE if r <= (view.n_k - 1) // 2):
+        wide = _wide_window(view, radius)
+        scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
+        radii.append(radius)
+    narrow = np.asarray(radii) <= max((view.n_k - 1) // 2, 1)
+    fits = narrow | (1 - scores[0] <= (1 - uniform[..., None]) / 2)
+    place = np.where(fits, np.round(scores[0], DIGITS), -1).argmax(axis=-1)
+    place = np.asarray(place)
+    return [np.take_along_axis(x, place[..., None], axis=-1)[..., 0] for x in scores], np.asarray(np.take(radii, place))
+
+
+def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
+    """The score of one window, for each query, by the kernels."""
+    from clearhead.kernels.observation import observe
+
+    call, mass = view.within(radius)
+    seen = observe(call, output=False)
+    counts = view._shaped(np.array(Weights(call, seen.lse.reshape(*call.lead, call.n_q)).counts()))
+    return np.minimum(mass * np.exp(seen.observation.entropy) / np.maximum(counts, 1), 1)
+
+
+def _within(view: View, radius: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """The share of each head's attention that lies at most its radius away."""
+    result = np.zeros(radius.shape)
+    for each in np.unique(radius):
+        result = np.where(radius == each, _mean(view.within(int(each))[1], counted), result)
+    return result
+
+
+def _above_chance(mass: np.ndarray, chance: np.ndarray, total: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Σ (mass − chance) / Σ (1 − chance) over some queries, where chance is what an even head would leave there."""
+    above = np.where(at, mass - chance * total, 0).sum(axis=-1, dtype=np.float64)
+    room = np.where(at, 1 - chance, 0).sum(axis=-1, dtype=np.float64)
+    return np.asarray(np.clip(np.divide(above, room, out=np.zeros_like(above), where=room > 0), 0, 1))
+
+
+def _mean(x: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The mean over some of the queries, 0 where there are none: x (…, n_q) → (…)"""
+    total = np.where(at, x, 0).sum(axis=-1, dtype=np.float64)
+    return np.asarray(np.minimum(total / np.maximum(at.sum(axis=-1), 1), 1))  # rounding may reach past 1
+
+
+def _plain(values: np.ndarray) -> Any:
+    """One entry per head, or the entry itself if there is no head axis."""
+    return values if values.ndim else values.item()

@@ -1,0 +1,105 @@
+"""Through the layers: where what is at a position came from, and where it goes.
+
+With Ā the mean of a layer's heads, and a residual connection that carries its share past attention, a layer moves
+content by
+
+    M = residual · I + (1 − residual) · Ā
+
+and the layers together by their product M_last ⋯ M_first (Abnar and Zuidema, 2020). One row or column of it needs no
+matrix, only vectors: a row is followed from the last layer to the first by what keys receive, a column from the first
+to the last by attention with the column as its values. It is a reading of attention, not of causes: what values
+hold, and what the layers between do with it, is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from clearhead import checks
+from clearhead.views.averages import checked_views, over_heads
+from clearhead.views.edges import chosen
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
+
+
+def rollout(
+    views: View | Sequence[View], position: int, *, residual: float = 0.5, heads: Any = None
+) -> Float[Any, "... n"]:
+    """Where the output at a position came from: its share from each input position, exact: → (…, n)
+
+    views: one for each layer, from the first to the last. residual: the share that passes attention by. heads: those
+    whose mean is followed, all of them unless given. The shares sum to 1, but for what sinks take.
+    """
+    layers, share = checked_views(views, square=True), _share(residual)
+    row = _one_hot(layers[0], position)
+    for view in reversed(layers):
+        received = view._received_from(row[..., None, :] if view.lead else row)
+        row = share * row + (1 - share) * over_heads(view, received, heads)
+    return layers[0]._give(row)
+
+
+def flow(
+    views: View | Sequence[View], position: int, *, residual: float = 0.5, heads: Any = None
+) -> Float[Any, "... n"]:
+    """Where the content of an input position ends up: its share in each output position, exact: → (…, n)
+
+    Arguments as in `rollout`, which this turns around: rollout(views, i)[j] is flow(views, j)[i].
+    """
+    layers, share = checked_views(views, square=True), _share(residual)
+    column = _one_hot(layers[0], position)
+    for view in layers:
+        values = column[..., None, :, None] if view.lead else column[:, None]
+        mixed = view._mix(values)[..., 0]
+        column = share * column + (1 - share) * over_heads(view, mixed, heads)
+    return layers[0]._give(column)
+
+
+class ApproximateRollout(NamedTuple):
+    """Rollout between cells of positions instead of positions, approximate: shares (…, size, size), cells (n).
+
+    shares[a, b] is how much of the outputs in cell a came from the inputs in cell b; cells has the cell of each
+    position. With a cell for each position it is exact.
+    """
+
+    shares: Float[Any, "... size size"]
+    cells: Any
+
+
+def pooled_rollout(
+    views: View | Sequence[View], size: int = 256, *, residual: float = 0.5, heads: Any = None
+) -> ApproximateRollout:
+    """Rollout of every position at once, approximately: on maps pooled to `size` × `size` cells.
+
+    Each layer is exact for its cells; their product takes what arrives in a cell for evenly spread within it, which
+    it need not be. For single positions `rollout` is exact.
+    """
+    layers, share = checked_views(views, square=True), _share(residual)
+    n, size = layers[0].n_q, min(checks.count("size", size), layers[0].n_q)
+    cells = np.arange(n) * size // max(n, 1)
+    queries = np.maximum(np.bincount(cells, minlength=size), 1)[:, None]
+    product = np.broadcast_to(np.eye(size), (*layers[0].batch_shape, size, size))
+    for view in layers:
+        moved = over_heads(view, view._pooled(size).map_sum, heads) / queries
+        product = share * product + (1 - share) * (moved @ product)
+    product = np.array(product, layers[0].call.kind)
+    return ApproximateRollout(layers[0]._give(product), layers[0]._give(cells))
+
+
+def _one_hot(view: View, position: int) -> np.ndarray:
+    """1 at the position, 0 elsewhere: (*batch, n)"""
+    place, _ = chosen("position", checks.count("position", position, least=None), view.n_q)
+    result = np.zeros((*view.batch_shape, view.n_q), view.call.kind)
+    result[..., place] = 1
+    return result
+
+
+def _share(residual: float) -> float:
+    share = checks.number("residual", residual)
+    if not 0 <= share <= 1:
+        raise ValueError(f"residual must be between 0 and 1, a share, got {share:g}")
+    return share
