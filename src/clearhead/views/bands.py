@@ -67,5 +67,6 @@ def even(mass: np.ndarray, surprise: np.ndarray, count: np.ndarray) -> np.ndarra
     mass A = Σ w and surprise = −Σ w log w over these keys, so that H = surprise / A + log A
     """
     there = (mass != 0) & (count > 0)
-    safe = np.where(there, mass, 1)
-    return np.where(there, np.minimum(safe * safe * np.exp(surprise / safe) / np.maximum(count, 1), 1), 0)
+    safe, keys = np.where(there, mass, 1), np.maximum(count, 1)
+    entropy = np.minimum(surprise / safe + np.log(safe), np.log(keys))  # rounding may reach past an even one
+    return np.where(there, safe * np.exp(entropy) / keys, 0)

@@ -62,7 +62,7 @@ def numbered(name: str, labels: Labels, n: int, batch_shape: tuple[int, ...]) ->
         filled[~missing] = _numbers(known)
         array = filled
     numbers = _numbers(array)
-    if numbers.shape[-1:] != (n,) or np.broadcast_shapes(numbers.shape, (*batch_shape, n)) != (*batch_shape, n):
+    if numbers.shape not in ((n,), (*batch_shape, n)):
         raise ValueError(f"{name} need a label for each of {n} positions, shape ({n},), got shape {numbers.shape}")
     if numbers.min(initial=0) < -1:
         raise ValueError(f"{name} must be 0 or more, or −1 for no group, got {numbers.min()}")

@@ -1,0 +1,224 @@
+"""Heads are called what they do, at any length, under any mask."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clearhead import biases, masks
+from clearhead.textbook import patterns as zoo
+from clearhead.views import look
+
+from .heads import HEADS, queries_and_keys, tokens
+
+LENGTHS = (37, 211, 1009, 4099)
+TEXTBOOK = {"diagonal": "self", "causal_uniform": "uniform"}  # what we call its patterns, if not the same
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def from_matrix(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Queries and keys whose attention, at a scale of 1, is a given matrix: (n, n) → q, k (n, n)"""
+    logarithms = np.log(weights, out=np.full_like(weights, -60.0), where=weights > 0)
+    return logarithms.astype(np.float32), np.eye(len(weights), dtype=np.float32)
+
+
+class TestConstructedHeads:
+    @pytest.mark.parametrize("n", LENGTHS)
+    def test_causal(self, n):
+        ids = tokens(n)
+        q, k = queries_and_keys(ids)
+        found = look(q, k, scale=1.0, mask=masks.causal(), top_k=0, map_size=0).patterns(ids)
+        assert found.labels.tolist() == list(HEADS)
+        assert (np.delete(found.score, 4) > 0.95).all(), found
+        assert found.score[4] > 0.8  # near keys weigh more than far ones, so it is no even window
+
+    @pytest.mark.parametrize("n", LENGTHS[:3])
+    def test_both_ways(self, n):
+        """Induction looks at what followed a later place of the token just as well, and that does not count."""
+        ids = tokens(n)
+        q, k = queries_and_keys(ids)
+        found = look(q, k, scale=1.0, top_k=0, map_size=0).patterns(ids)
+        assert found.labels.tolist() == list(HEADS)
+        assert (found.score[[0, 1, 2, 3, 5]] > 0.95).all(), found
+        assert found.score[6] > 0.4
+
+    def test_without_ids_the_first_five_are_the_same(self):
+        q, k = queries_and_keys(tokens(211))
+        view = look(q[:5], k[:5], scale=1.0, mask=masks.causal(), top_k=0, map_size=0)
+        assert view.patterns().labels.tolist() == list(HEADS[:5])
+        assert list(view.patterns().scores) == list(HEADS[:5])
+
+    @pytest.mark.parametrize("n", [37, 211])
+    def test_the_last_queries_of_a_cache(self, n):
+        ids = tokens(n)
+        q, k = queries_and_keys(ids)
+        found = look(q[:, -13:], k, scale=1.0, mask=masks.causal(), top_k=0, map_size=0).patterns(ids)
+        assert found.labels.tolist() == list(HEADS)
+
+    @pytest.mark.parametrize("noise", [0.0, 0.5, 1.0])
+    @pytest.mark.parametrize("n", LENGTHS[:3])
+    def test_noise_is_uniform_and_not_a_duplicate(self, n, noise):
+        """With two tokens, half of all keys are duplicates by chance."""
+        q, k = draw(5, n, 31) * noise, draw(5, n, 31, seed=1)
+        found = look(q, k, mask=masks.causal(), top_k=0, map_size=0).patterns(np.arange(n) // 2 % 2)
+        assert set(found.labels) == {"uniform"}
+        assert (found["duplicate_token"] < 0.15).all()
+
+    def test_a_copying_head_that_rests_on_the_first_token(self):
+        """Nine of ten queries have nothing to copy."""
+        n = 701
+        ids = np.arange(n)
+        ids[-100:] = ids[200:300]
+        q, k = queries_and_keys(ids)
+        found = look(q[6], k[6], scale=1.0, mask=masks.causal(), top_k=0, map_size=0).patterns(ids)
+        assert found.scores["first_token"] > 0.5
+        assert found.labels == "induction"
+        assert found.score > 0.95
+
+    def test_one_query_is_not_enough_to_name_a_head(self):
+        ids = np.arange(211)
+        ids[150] = ids[50]
+        q, k = queries_and_keys(ids)
+        found = look(q[1], k[1], scale=1.0, mask=masks.causal(), top_k=0, map_size=0).patterns(ids)
+        assert found.labels == "previous_token"
+
+    def test_alibi_is_local(self):
+        q = np.zeros((3, 1009, 5), np.float32)
+        found = look(q, q, mask=masks.causal(), bias=biases.alibi([1.0, 0.1, 0.01]), top_k=0, map_size=0).patterns()
+        assert found.labels.tolist() == ["local"] * 3
+        assert (np.diff(found.radius) > 0).all(), found.radius
+
+    def test_a_sharp_head_of_no_pattern_is_mixed(self):
+        view = look(draw(3, 211, 31) * 40, draw(3, 211, 31, seed=1), top_k=0, map_size=0)
+        assert set(view.patterns().labels) == {"mixed"}
+
+    def test_no_key_left(self):
+        found = look(draw(3, 37, 5), draw(3, 37, 5), mask=masks.prefix(0)).patterns(np.arange(37))
+        assert set(found.labels) == {"none"}
+        assert (found.score == 0).all()
+
+    def test_sinks_cost_score(self):
+        q = np.zeros((2, 37, 5))
+        view = look(q, q, sinks=np.array([-np.inf, np.log(37.0)]))
+        np.testing.assert_allclose(view.patterns()["uniform"], [1, 0.5], rtol=1e-12)
+
+
+class TestTheTextbook:
+    """Where both can name a head, they give it the same name, and for its pattern the same score."""
+
+    ZOO = (
+        "diagonal(n)", "previous_token(n)", "first_token(n)", "uniform(n)", "causal_uniform(n)", "local(n, 1)",
+        "local(n, 3)", "local(n, 7)",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("share", [1.0, 0.8, 0.6])
+    @pytest.mark.parametrize("text", ZOO)
+    @pytest.mark.parametrize("n", [11, 37, 101])
+    def test_the_zoo(self, n, text, share):
+        """The pattern, and mixtures of it with noise."""
+        weights = eval(f"zoo.{text}", {"zoo": zoo, "n": n})
+        noise = np.random.default_rng(5).random((n, n))
+        noise = noise * (weights > 0 if text.startswith("causal") else 1)
+        weights = share * weights + (1 - share) * noise / noise.sum(axis=-1, keepdims=True)
+        q, k = from_matrix(weights)
+        mask = masks.causal() if text.startswith("causal") else None
+        found = look(q, k, scale=1.0, mask=mask, top_k=0, map_size=0).patterns()
+        expected = zoo.name_pattern(weights)
+        assert found.labels == TEXTBOOK.get(expected.name, expected.name)
+        if share == 1.0:
+            assert found.score == pytest.approx(expected.score, abs=1e-5)
+            assert found.labels != "local" or found.radius == expected.radius
+
+    @pytest.mark.parametrize("n", [1, 2, 3])
+    def test_where_patterns_coincide_the_same_name_wins(self, n):
+        q = np.zeros((n, 5))
+        expected = zoo.name_pattern(np.full((n, n), 1 / n)).name
+        assert look(q, q).patterns().labels == TEXTBOOK.get(expected, expected)
+
+    def test_single_keys_have_the_same_score(self):
+        view = look(draw(3, 23, 7) * 2, draw(3, 29, 7, seed=1))
+        found, expected = view.patterns(), zoo.name_pattern(view.weights())
+        for ours, theirs in (("self", "diagonal"), ("previous_token",) * 2, ("first_token",) * 2):
+            np.testing.assert_allclose(found[ours], expected.scores[theirs], rtol=1e-6)
+
+
+class TestShares:
+    def test_are_the_mass_where_the_pattern_is(self):
+        ids = np.random.default_rng(3).integers(0, 11, 53)
+        q, k = draw(2, 3, 47, 7).astype(np.float64), draw(2, 3, 53, 7, seed=1).astype(np.float64)
+        view = look(q, k, mask=masks.causal(), sinks=np.array([0.3, -1.0, 2.0]))
+        found, weights = view.patterns(ids), view.weights()
+        query, key = np.arange(47)[:, None] + 6, np.arange(53)
+        sets = {
+            "self": key == query,
+            "previous_token": key == query - 1,
+            "first_token": (key == 0) & (query >= 0),
+            "uniform": (key >= 0) & (query >= 0),
+            "duplicate_token": (ids[key] == ids[query]) & (key < query),
+            "induction": (ids[np.maximum(key - 1, 0)] == ids[query]) & (key > 0) & (key < query),
+        }
+        for name, keys in sets.items():
+            having = keys.any(axis=-1)
+            mass = (weights * keys).sum(axis=-1)[..., having]
+            np.testing.assert_allclose(found.shares[name], mass.mean(axis=-1), rtol=1e-12, err_msg=name)
+        for place in np.ndindex(2, 3):
+            near = (weights[place] * (abs(key - query) <= found.radius[place])).sum(axis=-1)
+            np.testing.assert_allclose(found.shares["local"][place], near.mean(), rtol=1e-12)
+
+    def test_local_is_mass_times_evenness_for_the_best_radius(self):
+        q, k = draw(3, 53, 7).astype(np.float64), draw(3, 53, 7, seed=1).astype(np.float64)
+        view = look(q, k, mask=masks.window(29))
+        found, weights = view.patterns(), view.weights()
+        distance = abs(np.arange(53)[:, None] - np.arange(53))
+        allowed = masks.window(29).array(53)
+        scores = []
+        for radius in range(1, 27):
+            near = np.where((distance <= radius) & allowed, weights, 0)
+            mass = near.sum(axis=-1)
+            shares = near / mass[..., None]
+            entropy = -(shares * np.log(shares, out=np.zeros_like(shares), where=shares > 0)).sum(axis=-1)
+            scores.append((mass * np.exp(entropy) / ((distance <= radius) & allowed).sum(axis=-1)).mean(axis=-1))
+        np.testing.assert_array_equal(found.radius, np.argmax(scores, axis=0) + 1)
+        np.testing.assert_allclose(found["local"], np.max(scores, axis=0), rtol=1e-10)
+
+    def test_wide_windows_are_the_same_by_the_kernels(self):
+        """A window of 64 on either side is beyond the band; the definition is the same."""
+        n = 307
+        q = np.zeros((n, 5))
+        bias = np.where(abs(np.arange(n)[:, None] - np.arange(n)) <= 64, 0.0, -40.0)
+        found = look(q, q, bias=bias).patterns()
+        assert (found.labels, found.radius) == ("local", 64)
+        assert found.score == pytest.approx(1, abs=1e-9)
+
+
+class TestTheTable:
+    def test_prints_one_line_for_each_head(self):
+        q, k = queries_and_keys(tokens(37))
+        text = str(look(q, k, scale=1.0, mask=masks.causal()).patterns(tokens(37)))
+        lines = text.splitlines()
+        titles = "head pattern score self previous first uniform local radius duplicate induction"
+        assert " ".join(lines[0].split()) == titles
+        assert len({len(line) for line in lines}) == 1
+        assert [line.split()[:2] for line in lines[1:]] == [[str(n), name] for n, name in enumerate(HEADS)]
+
+    def test_batches_are_numbered(self):
+        lines = str(look(draw(2, 3, 5, 7), draw(2, 3, 5, 7)).patterns()).splitlines()
+        assert [line[:4] for line in lines[1:]] == ["0, 0", "0, 1", "0, 2", "1, 0", "1, 1", "1, 2"]
+
+    def test_many_heads_are_cut_short(self):
+        lines = str(look(draw(67, 5, 7), draw(67, 5, 7)).patterns()).splitlines()
+        assert lines[-1] == "… and 3 more heads"
+        assert len(lines) == 66
+
+    def test_without_heads_there_is_one_line(self):
+        found = look(draw(5, 7), draw(5, 7)).patterns()
+        assert isinstance(found.labels, str)
+        assert isinstance(found.score, float)
+        assert len(str(found).splitlines()) == 2
+
+    def test_a_pattern_that_is_not_there(self):
+        with pytest.raises(KeyError, match=r"'induction' is not one of self, .* local \(those of tokens need"):
+            look(draw(5, 7), draw(5, 7)).patterns()["induction"]
