@@ -75,6 +75,23 @@ def test_unknown_words_are_named_with_their_place():
         vocabulary.encode("cats 고양이도 개가")
 
 
+def test_a_misspelled_word_is_answered_with_those_it_looks_like():
+    vocabulary = Vocabulary([*PIECES, "호랑이", "catch"])
+    assert vocabulary.near("고냥이가") == ["고양이"]
+    assert vocabulary.near("catc") == ["catch", "cat"]
+    assert vocabulary.near("zebra") == []
+    with pytest.raises(ValueError, match=r"no piece fits from '고냥이가' on \(close to it: 고양이\); write it with"):
+        vocabulary.encode("고냥이가 cats")
+
+
+def test_a_very_long_word_is_not_repeated_in_full():
+    with pytest.raises(
+        ValueError, match=r"the word 'x{29}…', characters 5 to 10005, is not in .* from 'x{29}…' on"
+    ) as error:
+        Vocabulary(PIECES).encode("cats " + "x" * 10_000)
+    assert len(str(error.value)) < 250
+
+
 def test_json_keeps_everything():
     vocabulary = Vocabulary(PIECES)
     again = Vocabulary.from_json(vocabulary.to_json())

@@ -10,6 +10,7 @@ to something, and nobody could tell that from an answer.
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import json
 import re
@@ -22,6 +23,7 @@ from clearhead import checks
 PAD, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<begin>", "<end>")
 CONTINUES = "##"
+LONG = 30  # characters of a word that are shown in a message
 
 
 class Encoding(NamedTuple):
@@ -88,9 +90,12 @@ class Vocabulary:
         for word in words(text):
             stuck = self._spell(word, ids, spans)
             if stuck is not None:
+                near = self.near(stuck.word) if stuck.rest == stuck.word else []
+                hint = f" (close to it: {', '.join(near)})" if near else ""
+                start, stop = stuck.span
                 raise ValueError(
-                    f"the word {stuck.word!r}, characters {stuck.span[0]} to {stuck.span[1]}, is not in the "
-                    f"vocabulary: no piece fits from {stuck.rest!r} on; write it with words the model has learned"
+                    f"the word {_shortened(stuck.word)!r}, characters {start} to {stop}, is not in the vocabulary: "
+                    f"no piece fits from {_shortened(stuck.rest)!r} on{hint}; write it with words the model has learned"
                 )
         return Encoding(ids, spans)
 
@@ -114,6 +119,15 @@ class Vocabulary:
         """Every word of `text` that cannot be spelled; none if `encode` takes it."""
         found = [self._spell(word, [], []) for word in words(text)]
         return [stuck for stuck in found if stuck is not None]
+
+    def near(self, word: str) -> list[str]:
+        """Up to three beginnings of words that look like `word`, for someone who misspelled it.
+
+        Compared are letters and not syllables, so that 고냥이 is close to 고양이.
+        """
+        letters = unicodedata.normalize("NFD", word[:LONG])
+        known = {unicodedata.normalize("NFD", piece): piece for piece in self._first if len(piece) > 1}
+        return [known[found] for found in difflib.get_close_matches(letters, known, n=3, cutoff=0.7)]
 
     def to_json(self) -> str:
         """All there is to know, as a string to put beside the weights of a model."""
@@ -155,6 +169,11 @@ class Word(NamedTuple):
     letters: str
     starts: Sequence[int]
     stops: Sequence[int]
+
+
+def _shortened(text: str) -> str:
+    """Enough of a text to know it by, however long it is."""
+    return text if len(text) <= LONG else text[: LONG - 1] + "…"
 
 
 def words(text: str) -> Iterator[Word]:
