@@ -1,0 +1,60 @@
+"""How a training goes, while it goes: a bar in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from clearhead.translate.training import Moment, Trainer
+
+
+class Bar:
+    """Loss, held-out exact match and the time left, on one line that stays in its place.
+
+    Where there is no terminal a line is printed at every look at the held-out pairs instead.
+    """
+
+    def __init__(self, trainer: Trainer, console: Console) -> None:
+        self.console = console
+        self.progress = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("loss {task.fields[loss]}"),
+            TextColumn("held out {task.fields[exact]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            console=console, transient=True, disable=not console.is_terminal,
+        )  # fmt: skip
+        self.task = self.progress.add_task(
+            f"training on {trainer.task}", total=trainer.settings.steps, completed=trainer.step, loss="–", exact="–"
+        )
+
+    def __enter__(self) -> Bar:
+        self.progress.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.progress.__exit__(kind, error, traceback)
+
+    def stepped(self, trainer: Trainer, loss: float) -> None:
+        self.progress.update(self.task, completed=trainer.step, loss=f"{loss:.3f}")
+
+    def looked(self, trainer: Trainer, moment: Moment) -> None:
+        self.progress.update(self.task, exact=percent(moment.exact))
+        if not self.console.is_terminal:
+            left = trainer.seconds / trainer.step * (trainer.settings.steps - trainer.step)
+            self.console.print(
+                f"step {moment.step} of {trainer.settings.steps}: loss {moment.loss:.3f}, held out "
+                f"{percent(moment.exact)} exact, {trainer.seconds:.0f} s, at most {left:.0f} s left",
+                highlight=False,
+            )
+
+
+def percent(share: float) -> str:
+    """A share for people: 99.8 %. Only what is whole is called 100 %."""
+    rounded = f"{100 * share:.1f}"
+    if rounded == "100.0":
+        return "100 %" if share >= 1 else "99.9 %"
+    return f"{rounded} %"

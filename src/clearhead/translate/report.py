@@ -1,0 +1,118 @@
+"""What is said about a trained translator: how much of the unseen it gets right, and where its words come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, measure
+from clearhead.translate.examples import Example
+from clearhead.translate.progress import percent
+from clearhead.translate.translator import Translated, Translator
+
+APART = 10.0  # points of BLEU between training and held-out pairs from which on a model is said to memorise
+SENTENCES_TO_CHOOSE_BY = 300
+
+
+class Verdict(NamedTuple):
+    """How a translator does on examples it has never seen."""
+
+    total: int
+    exact: float
+    wrong: list[tuple[Example, Translated]]
+    scores: list[Score]  # of every head and mean, the best first; none without gold links
+
+    def score_of(self, reader: Reader) -> Score | None:
+        return next((score for score in self.scores if score.reader == reader), None)
+
+
+def judge(translator: Translator, examples: Sequence[Example], reading: str = WRITTEN) -> Verdict:
+    """Translate all of them freely, and compare attention with the gold links.
+
+    Attention is read with the right target before the model, so that every link can be judged.
+    """
+    translated = translator.translate([example.source for example in examples])
+    wrong = [(example, t) for example, t in zip(examples, translated, strict=True) if t.text != example.target]
+    return Verdict(
+        len(examples), 1 - len(wrong) / len(examples), wrong, alignment_scores(translator, examples, reading)
+    )
+
+
+def alignment_scores(translator: Translator, examples: Iterable[Example], reading: str = WRITTEN) -> list[Score]:
+    """Every head and mean against the gold links of these examples, the best first."""
+    linked = [example for example in examples if example.links]
+    return measure((translator.forced(e.source, e.target).aligned(reading), e.links) for e in linked)
+
+
+def best_reader(translator: Translator, examples: Sequence[Example]) -> Reader:
+    """Whose attention agrees best with the gold links of a few training examples; what is unseen has no say in it."""
+    scores = alignment_scores(translator, examples[:SENTENCES_TO_CHOOSE_BY])
+    return scores[0].reader if scores else MEAN
+
+
+def verdict_lines(translator: Translator, name: str, verdict: Verdict) -> Iterator[str]:
+    """Exact match and alignment, in words."""
+    yield f"{name}: {percent(verdict.exact)} of {verdict.total:,} unseen texts translated to the letter, written freely"
+    chosen = verdict.score_of(translator.reader)
+    if chosen is None:
+        return
+    yield (
+        f"{name}: {percent(chosen.accuracy)} of {chosen.total:,} content words look at the right source word, "
+        f"alignment error rate {percent(chosen.error_rate)} ({chosen.reader})"
+    )
+    head = next(score for score in verdict.scores if score.reader.head is not None)
+    if head.reader != chosen.reader:
+        yield f"{name}: the best single head is {head.reader}, with {percent(head.accuracy)}"
+
+
+def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
+    """The two ways to read the rows, side by side on some of the examples."""
+    found = {}
+    for reading in (WRITTEN, GIVEN):
+        scores = alignment_scores(translator, examples[:SENTENCES_TO_CHOOSE_BY], reading)
+        found[reading] = max(score.accuracy for score in scores)
+    return (
+        f"read in the row where a word is written, attention is right for {percent(found[WRITTEN])} of the words; "
+        f"in the row where it is given, for {percent(found[GIVEN])}"
+    )
+
+
+def alignment_line(translated: Translated, reader: Reader) -> str:
+    """Each word of a translation, the source word it looked at most, and how much."""
+    aligned = translated.aligned()
+    matrix = aligned.matrix(reader)
+    entries = []
+    for (start, stop), weights in zip(aligned.target_words, matrix, strict=True):
+        word = translated.text[start:stop]
+        begin, end = aligned.source_words[int(weights.argmax())]
+        if word.isalnum() or len(word) > 1:  # nobody asks where a full stop comes from
+            entries.append(f"{word} ← {translated.source[begin:end]} {100 * weights.max():.0f} %")
+    return " · ".join(entries)
+
+
+class Quality(NamedTuple):
+    """BLEU and chrF of a set of pairs, by sacrebleu."""
+
+    pairs: int
+    bleu: float
+    chrf: float
+
+
+def quality(written: Sequence[str], examples: Sequence[Example]) -> Quality:
+    """Translations against the one reference each of them has."""
+    import sacrebleu
+
+    references = [[example.target for example in examples]]
+    bleu, chrf = (f(list(written), references).score for f in (sacrebleu.corpus_bleu, sacrebleu.corpus_chrf))
+    return Quality(len(examples), bleu, chrf)
+
+
+def quality_lines(held_out: Quality, training: Quality) -> Iterator[str]:
+    """Both beside each other, and what it means when they part."""
+    for name, found in (("held-out", held_out), ("training", training)):
+        yield f"{name} pairs: BLEU {found.bleu:.1f}, chrF {found.chrf:.1f} ({found.pairs:,} pairs, written freely)"
+    if training.bleu - held_out.bleu > APART:
+        yield (
+            "it memorises: pairs it was trained on come out far better than pairs it has never seen. That is what a "
+            "few thousand pairs lead to; more of them, or a smaller model, would help"
+        )

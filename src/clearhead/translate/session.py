@@ -1,0 +1,246 @@
+"""A training from its first to its last line: data, model, bar, checkpoint, verdict, files.
+
+Nothing is written over without being asked to, and everything that could stop it is looked at before it begins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from clearhead.translate import report
+from clearhead.translate.batches import Corpus, source_ids
+from clearhead.translate.checkpoint import checked_place
+from clearhead.translate.examples import Example, Task, together
+from clearhead.translate.model import write
+from clearhead.translate.pairs import read_pairs, split
+from clearhead.translate.progress import Bar, percent
+from clearhead.translate.recipes import RECIPES, Goals, make_tasks
+from clearhead.translate.training import Trainer, train
+from clearhead.translate.translator import Translated, Translator
+from clearhead.translate.vocabulary import Vocabulary, learn
+
+INTERRUPTED = 130
+PAIRS_VOCABULARY = 4000  # pieces, if the characters leave room for so few
+SHARE_FOR_TEST, MOST_TEST_PAIRS, SHARE_HELD_OUT = 0.1, 1000, 0.05
+SKIPPED_LINES_SHOWN = 5
+EXAMPLES_SHOWN = 4
+MOST_LINKS_FILMED = 5
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked for."""
+
+    task: str  # one of recipes.TASKS, or pairs
+    out: Path
+    pairs: Path | None = None
+    swap: bool = False
+    resume: bool = False
+    overwrite: bool = False
+    half: bool = False
+    seed: int = 0
+    steps: int | None = None
+    figure: Path | None = None
+    film: Path | None = None
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the training is kept until it is finished."""
+        return self.out.with_name(f"{self.out.stem}.checkpoint.safetensors")
+
+
+def run(order: Order) -> int:
+    """Train, judge, and write the translator; returns the exit status."""
+    check_places(order)
+    tasks = make_tasks(order.task) if order.pairs is None else [pairs_task(order)]
+    trainer = prepared(order, tasks)
+    with Bar(trainer, Console(stderr=True, soft_wrap=True)) as bar:
+        finished = train(trainer, path=order.checkpoint, watcher=bar)
+    if not finished:
+        print(
+            f"clearhead translate: stopped at step {trainer.step}, saved in {order.checkpoint}; the same command with "
+            "--resume continues it",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    translator = finished_translator(order, trainer, tasks)
+    translator.save(order.out, np.float16 if order.half else np.float32)
+    order.checkpoint.unlink(missing_ok=True)
+    translator = Translator.load(order.out)  # what is judged is what is in the file
+    for line in summary(order, trainer, translator, tasks):
+        print(line, flush=True)
+    draw(order, trainer, translator, tasks)
+    return 0
+
+
+def check_places(order: Order) -> None:
+    """Every file that will be written can be, and none is lost that nobody spoke of."""
+    checked_place(order.out)
+    if order.film is not None:
+        from clearhead.translate.film import checked_film
+
+        checked_film(order.film)
+    if order.figure is not None:
+        from clearhead.figures.save import checked_path
+
+        checked_path(order.figure)
+    if order.out.exists() and not order.overwrite:
+        raise FileExistsError(f"{order.out} exists; --overwrite replaces it, --out names another file")
+    if order.checkpoint.exists() and not (order.resume or order.overwrite):
+        raise FileExistsError(
+            f"{order.checkpoint} holds a training that was not finished; --resume continues it, --overwrite begins anew"
+        )
+
+
+def pairs_task(order: Order) -> Task:
+    """The pairs of a file, parted into training and test; what was left out is said."""
+    assert order.pairs is not None
+    pairs = read_pairs(order.pairs, swap=order.swap)
+    for skipped in pairs.skipped[:SKIPPED_LINES_SHOWN]:
+        print(f"{order.pairs}, {skipped}; skipped", file=sys.stderr)
+    if len(pairs.skipped) > SKIPPED_LINES_SHOWN:
+        print(f"… and {len(pairs.skipped) - SKIPPED_LINES_SHOWN:,} more lines skipped", file=sys.stderr)
+    share = min(SHARE_FOR_TEST, MOST_TEST_PAIRS / len(pairs.examples))
+    task = split(pairs, share, order.seed)
+    texts = [text for example in task.train for text in (example.source, example.target)]
+    try:
+        vocabulary = learn(texts, PAIRS_VOCABULARY)
+    except ValueError:  # more characters than that: every one of them, and as much again for pieces
+        letters = len(set("".join(texts)))
+        vocabulary = learn(texts, PAIRS_VOCABULARY + 4 * letters)
+    return replace(task, pieces=list(vocabulary.pieces))
+
+
+def prepared(order: Order, tasks: Sequence[Task]) -> Trainer:
+    """A trainer at its beginning, or where it was stopped."""
+    task = tasks[0] if len(tasks) == 1 else together(order.task, list(tasks))
+    recipe = RECIPES[task.name]
+    vocabulary = Vocabulary(task.pieces)
+    settings = replace(recipe.settings, seed=order.seed)
+    settings = settings if order.steps is None else replace(settings, steps=order.steps)
+    if task.name == "pairs":
+        held_out = max(1, min(settings.held_out, int(len(task.train) * SHARE_HELD_OUT)))
+        settings = replace(settings, held_out=held_out)
+    corpus = Corpus.encoded(task.train, vocabulary)
+    star = Corpus.encoded([film_star(tasks)], vocabulary)
+    watched = star.sources[0], star.targets[0]
+    trainer = Trainer(task.name, corpus, vocabulary, recipe.shape, settings, watched)
+    if order.resume:
+        trainer.resume(order.checkpoint)
+    return trainer
+
+
+def film_star(tasks: Sequence[Task]) -> Example:
+    """The example that is filmed: much to align, in few words. Unseen, but for pairs, where it must be spelled."""
+    task = tasks[-1]
+    examples = task.test[:100] if task.test[0].links else task.train[:100]
+    return min(examples, key=lambda e: (-min(len(e.links), MOST_LINKS_FILMED), len(e.source) + len(e.target)))
+
+
+def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -> Translator:
+    """The best weights in NumPy, with the reader that its training examples speak for."""
+    from clearhead.torch.arrays import to_torch
+
+    trainer.model.load_state_dict({name: to_torch(array) for name, array in trainer.best.items()})
+    record = {
+        "seed": trainer.settings.seed,
+        "steps": trainer.step,
+        "parameters": sum(p.numel() for p in trainer.model.parameters()),
+        "made by": f"clearhead translate --train --task {trainer.task}" if order.pairs is None else "--pairs",
+    }
+    translator = Translator(
+        trainer.model.to_textbook(), trainer.vocabulary, trainer.task, trainer.corpus.longest, record=record
+    )
+    some = [example for task in tasks for example in task.train[: report.SENTENCES_TO_CHOOSE_BY // len(tasks)]]
+    return replace(translator, reader=report.best_reader(translator, some))
+
+
+def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> list[str]:
+    """What is printed at the end."""
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    lines = [
+        f"trained {trainer.task}: {translator.model.num_parameters:,} parameters, {trainer.step} steps, "
+        f"{trainer.seconds:.0f} s{load}"
+    ]
+    if order.pairs is not None:
+        lines += pairs_lines(trainer, tasks[0])
+    for task in tasks if order.pairs is None else []:
+        verdict = report.judge(translator, task.test)
+        lines += report.verdict_lines(translator, task.name, verdict)
+        lines += goal_lines(RECIPES[trainer.task].goals, verdict, translator, trainer.seconds)
+        lines += [f"  wrong: {e.source} → {t.text} (should be {e.target})" for e, t in verdict.wrong[:EXAMPLES_SHOWN]]
+    if order.pairs is None:
+        lines.append(report.reading_line(translator, [example for task in tasks for example in task.test]))
+    lines.append("unseen texts, and the source word each word looked at most:")
+    for task in tasks:
+        for translated in readable(translator, task.test):
+            lines += [
+                f"  {translated.source} → {translated.text}",
+                f"    {report.alignment_line(translated, translator.reader)}",
+            ]
+    return [*lines, f"written: {order.out}"]
+
+
+def readable(translator: Translator, examples: Sequence[Example]) -> list[Translated]:
+    """The first few examples that the vocabulary can spell, translated."""
+    known = [e.source for e in examples if not translator.vocabulary.unknown(e.source)]
+    known = [text for text in known if len(translator.vocabulary.encode(text).ids) < translator.longest[0]]
+    return translator.translate(known[:EXAMPLES_SHOWN])
+
+
+def goal_lines(
+    goals: Goals | None, verdict: report.Verdict, translator: Translator, seconds: float
+) -> list[str]:  # fmt: skip
+    """The goals of a recipe, each met or missed."""
+    if goals is None:
+        return []
+    score = verdict.score_of(translator.reader)
+    judged = [
+        (f"exact match ≥ {percent(goals.exact)}", verdict.exact >= goals.exact),
+        (f"alignment ≥ {percent(goals.aligned)}", score is not None and score.accuracy >= goals.aligned),
+        (f"training ≤ {goals.seconds:g} s", seconds <= goals.seconds),
+    ]
+    return ["goals: " + ", ".join(f"{goal} {'met' if met else 'missed'}" for goal, met in judged)]
+
+
+def pairs_lines(trainer: Trainer, task: Task) -> list[str]:
+    """BLEU and chrF of held-out pairs and of as many training pairs. A source that cannot be read counts as silence."""
+    vocabulary = trainer.vocabulary
+    found = []
+    lost = 0
+    for examples in (task.test, task.train[: len(task.test)]):
+        known = [i for i, example in enumerate(examples) if not vocabulary.unknown(example.source)]
+        lost += len(examples) - len(known)
+        written = write(
+            trainer.model, [source_ids(examples[i].source, vocabulary) for i in known], max_len=trainer.max_len
+        )
+        texts = dict(zip(known, map(vocabulary.decode, written), strict=True))
+        found.append(report.quality([texts.get(i, "") for i in range(len(examples))], examples))
+    lines = list(report.quality_lines(*found))
+    if lost:
+        lines.append(f"{lost} of the held-out sources have characters that no training pair has; they count as silence")
+    return lines
+
+
+def draw(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> None:
+    """The figures that were asked for."""
+    if order.figure is None and order.film is None:
+        return
+    from clearhead.translate import film
+
+    if order.figure is not None:
+        film.heads(readable(translator, tasks[-1].test)[0], save=order.figure)
+        print(f"written: {order.figure}")
+    if order.film is not None:
+        star = film_star(tasks)
+        watched = translator.forced(star.source, star.target)
+        looks = {moment.step: moment.exact for moment in trainer.moments}
+        film.strip(watched, trainer.film, looks, translator.reader, save=order.film)
+        print(f"written: {order.film}")

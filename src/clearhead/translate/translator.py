@@ -1,0 +1,171 @@
+"""The trained translator, in NumPy alone: the textbook's Transformer and a vocabulary, from one file.
+
+What it answers comes with what it looked at, so that nothing has to be computed again to see it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from clearhead.textbook.decoding import greedy
+from clearhead.textbook.transformer import Transformer
+from clearhead.translate import checkpoint
+from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, Span, rows_of, words
+from clearhead.translate.vocabulary import BEGIN, CONTINUES, END, SPECIAL, Vocabulary
+
+SHIPPED = Path(__file__).with_name("shipped.safetensors")
+MARGIN = 10  # pieces a translation may be longer than any it was trained on
+
+
+class Translated(NamedTuple):
+    """A translation and what was looked at while it was written.
+
+    cross_weights (blocks, h, n_t + 1, n_s + 1): rows are the target's pieces and END, as each was written; columns are
+    the source's pieces and END
+    """
+
+    source: str
+    text: str
+    source_ids: list[int]
+    target_ids: list[int]
+    source_spans: list[Span]
+    target_spans: list[Span]
+    cross_weights: np.ndarray
+    probability: float  # of a piece, the geometric mean
+    ended: bool  # or it ran into the limit
+
+    def aligned(self, reading: str = WRITTEN) -> Aligned:
+        """Its words, and the weights between its pieces and those of the source."""
+        weights = rows_of(self.cross_weights, len(self.target_ids), reading)[..., :-1]
+        return Aligned(words(self.source), words(self.text), self.source_spans, self.target_spans, weights)
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A model, the vocabulary it reads and writes, and what is known of its training.
+
+    `longest` are the most pieces of a source, END counted, and of a target that it was trained on; `reader` is the
+    head, or mean of heads, whose attention tells best which word came from which.
+    """
+
+    model: Transformer
+    vocabulary: Vocabulary
+    task: str
+    longest: tuple[int, int]
+    reader: Reader = MEAN
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Translator:
+        """The translator at `path`, or the one that comes with clearhead.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it holds something else.
+        """
+        path = SHIPPED if path is None else path
+        description, arrays = checkpoint.read(path, checkpoint.MODEL)
+        more = description["translator"]
+        model = Transformer(**{**description["settings"], "dtype": np.float32})
+        model.load_parameters(arrays)
+        vocabulary = Vocabulary.from_json(more["vocabulary"])
+        if len(vocabulary) != model.source_vocab:
+            raise ValueError(
+                f"{path} holds a vocabulary of {len(vocabulary)} pieces but a model of {model.source_vocab}; "
+                "the file is damaged"
+            )
+        return cls(model, vocabulary, more["task"], tuple(more["longest"]), Reader(*more["reader"]), more["record"])
+
+    def save(self, path: Path, dtype: DTypeLike = np.float32) -> None:
+        """Write everything to one file, which `clearhead.Transformer.load` reads as well; float16 halves it."""
+        settings = self.model._settings() | {"dtype": np.dtype(dtype).name}
+        description = {
+            "kind": checkpoint.MODEL,
+            "version": checkpoint.VERSION,
+            "settings": settings,
+            "functions": [],
+            "translator": {
+                "task": self.task,
+                "vocabulary": self.vocabulary.to_json(),
+                "longest": self.longest,
+                "reader": self.reader,
+                "record": dict(self.record),
+            },
+        }
+        checkpoint.write(
+            path, description, {name: array.astype(dtype) for name, array in self.model.parameters().items()}
+        )
+
+    def translate(self, texts: Sequence[str]) -> list[Translated]:
+        """Each text translated, greedily. A text's translation does not depend on those beside it.
+
+        Raises:
+            ValueError: a text is empty, too long, or holds a word that cannot be spelled.
+        """
+        read = [self._read(text) for text in texts]
+        rows = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
+        for row, (ids, _) in zip(rows, read, strict=True):
+            row[: len(ids)] = ids
+        found = greedy(self.model, rows, bos_id=BEGIN, eos_id=END, max_len=self.longest[1] + MARGIN)
+        translated = []
+        for i, (ids, spans) in enumerate(read):
+            written = found.ids[i, : found.lengths[i]].tolist()
+            ended = written[-1] == END
+            weights = found.cross_weights[i, :, :, : len(written), : len(ids)]
+            text, target_spans = spelled(written, self.vocabulary)
+            target = written[:-1] if ended else written
+            probability = math.exp(float(found.log_probability[i]) / len(written))
+            translated.append(
+                Translated(texts[i], text, ids[:-1], target, spans, target_spans, weights, probability, ended)
+            )
+        return translated
+
+    def forced(self, source: str, target: str) -> Translated:
+        """What the model looks at when this target is put before it, whatever it would have written itself."""
+        ids, spans = self._read(source)
+        written = self.vocabulary.encode(target)
+        output = self.model(np.array(ids), np.array([BEGIN, *written.ids]))
+        logits = output.logits.astype(np.float64)
+        surprise = np.logaddexp.reduce(logits, axis=-1) - logits[np.arange(len(logits)), [*written.ids, END]]
+        weights, probability = np.stack(output.cross_weights), math.exp(-float(surprise.mean()))
+        return Translated(source, target, ids[:-1], written.ids, spans, written.spans, weights, probability, True)
+
+    def _read(self, text: str) -> tuple[list[int], list[Span]]:
+        """The ids of a text, with END, and the spans of its pieces."""
+        if not text.strip():
+            raise ValueError("there is nothing to translate: the text is empty; give a sentence or a date")
+        pieces = self.longest[0] - 1
+        most = pieces * (max(map(len, self.vocabulary.pieces)) + 1)
+        if len(text) > most:
+            raise ValueError(
+                f"a text of {len(text):,} characters is too long: this model has learned sentences of up to {pieces} "
+                f"pieces, which is {most} characters at the very most; translate one sentence at a time"
+            )
+        ids, spans = self.vocabulary.encode(text)
+        if len(ids) > pieces:
+            raise ValueError(
+                f"{text!r} has {len(ids)} pieces, but the longest sentence this model has learned has {pieces}; "
+                "translate one sentence at a time"
+            )
+        return [*ids, END], spans
+
+
+def spelled(ids: Sequence[int], vocabulary: Vocabulary) -> tuple[str, list[Span]]:
+    """The text that ids spell, and where each piece lies in it; padding, beginning and end are left out."""
+    text, spans = "", []
+    for number in ids:
+        if number < len(SPECIAL):
+            continue
+        piece = vocabulary.pieces[number - len(SPECIAL)]
+        letters = piece.removeprefix(CONTINUES)
+        text += " " if text and letters == piece else ""
+        spans.append((len(text), len(text) + len(letters)))
+        text += letters
+    return text, spans
