@@ -20,7 +20,6 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
-from clearhead.biases import RelativeBias
 from clearhead.dispatch import Call, prepare
 from clearhead.views.averages import Average, average
 from clearhead.views.edges import Give, chosen, entering, is_tensor
@@ -50,7 +49,7 @@ def look(
     v: Float[Any, "... n_k d_v"] | None = None,
     *,
     mask: masks.Mask | ArrayLike | None = None,
-    bias: RelativeBias | ArrayLike | None = None,
+    bias: Any = None,
     scale: float | None = None,
     softcap: float | None = None,
     sinks: ArrayLike | float | None = None,
@@ -65,6 +64,7 @@ def look(
     tensors, which are to be on the CPU, gradients are not tracked.
 
     Args:
+        bias: an array, or a structure from `clearhead.biases` or `clearhead.torch.biases`.
         top_k: how many of each query's strongest keys to keep.
         map_size: how many cells the pooled map of a head has along either side, at most.
 
