@@ -130,6 +130,49 @@ def test_by_hand(meaning, korean, english):
     assert example.target == english
 
 
+BACK = [
+    (
+        sentence(
+            some("고양이"), "잡", some("쥐"), style="formal", denial="안", topic=True, time=T["어제"], time_first=False
+        ),
+        "The cat did not catch the mouse yesterday",
+        "어제 고양이가 쥐를 잡지 않았다",
+    ),
+    (
+        sentence(some("나"), "주", some("책"), recipient=some("그"), full=True),
+        "I gave the book to him",
+        "나는 그에게 책을 줬다",
+    ),
+    (sentence(some("나"), "읽", some("책"), tense="present", time=T["밤"]), "I read the book", "나는 책을 읽었다"),
+    (
+        sentence(some("나"), "읽", some("책"), tense="present", denial="안"),
+        "I do not read the book",
+        "나는 책을 읽지 않는다",
+    ),
+    (sentence(some("아이"), "읽", some("책"), tense="present"), "The child reads the book", "아이가 책을 읽는다"),
+    (sentence(some("물고기", many=True), "작", tense="present"), "The fish is small", "물고기가 작다"),
+]
+
+
+@pytest.mark.parametrize(("meaning", "english", "korean"), BACK, ids=[case[1] for case in BACK])
+def test_back_by_hand(meaning, english, korean):
+    example = said(meaning, "en-ko")
+    assert example.source == english
+    assert example.target == korean
+
+
+def test_a_direction_that_is_not_spoken():
+    with pytest.raises(ValueError, match="direction must be one of 'ko-en', 'en-ko', got 'ko-fr'"):
+        said(CASES[0][0], "ko-fr")
+
+
+def test_links_lead_back():
+    meaning = sentence(some("고양이"), "잡", some("쥐"))
+    there, back = said(meaning), said(meaning, "en-ko")
+    assert sorted((target, source) for source, target in there.links) == sorted(back.links)
+    assert [back.target[slice(*link.target)] for link in back.links] == ["고양이", "쥐", "잡았다"]
+
+
 def links(meaning):
     example = said(meaning)
     return [(example.source[slice(*link.source)], example.target[slice(*link.target)]) for link in example.links]

@@ -10,10 +10,19 @@ import pytest
 
 from clearhead.translate.dates import date_pieces
 from clearhead.translate.english import with_ed, with_s
+from clearhead.translate.examples import Example, Link
 from clearhead.translate.grammar import in_english, in_korean, said, spelled
 from clearhead.translate.korean import modifier
 from clearhead.translate.lexicon import ADJECTIVES, MEANS, NOUNS, NUMBERS, PLACES, TIMES, VERBS, Verb, nouns
-from clearhead.translate.sentences import all_pairs, drawn, kept_out, pairs, sentence_pieces, sentences
+from clearhead.translate.sentences import (
+    all_pairs,
+    drawn,
+    kept_out,
+    pairs,
+    sentence_pieces,
+    sentences,
+    sentences_from_english,
+)
 from clearhead.translate.vocabulary import Vocabulary
 
 
@@ -131,10 +140,11 @@ def test_links_are_whole_pieces(vocabulary, meanings):
                 assert link[side][1] in {stop for _, stop in spans}
 
 
-def test_no_sentence_has_two_translations(meanings):
+@pytest.mark.parametrize("direction", ["ko-en", "en-ko"])
+def test_no_sentence_has_two_translations(meanings, direction):
     seen = {}
     for meaning in meanings:
-        example = said(meaning)
+        example = said(meaning, direction)
         assert seen.setdefault(example.source, example.target) == example.target
 
 
@@ -208,6 +218,23 @@ def test_a_word_keeps_three_quarters_of_its_company(seed):
         total = Counter((pair[0], pair[side]) for pair in every)
         taken = Counter((pair[0], pair[side]) for pair in chosen)
         assert all(4 * taken[word] <= total[word] for word in total)
+
+
+def turned(example):
+    """The example the other way round."""
+    return Example(example.target, example.source, tuple(Link(link.target, link.source) for link in example.links))
+
+
+def test_the_way_back_keeps_the_same_pairs_for_its_test(vocabulary, task):
+    back = sentences_from_english(6_007, 307, seed=5)
+    assert all(example.source[0].isascii() and not example.target[0].isascii() for example in back.train + back.test)
+    learned = set().union(*(read(example, vocabulary) for example in task.train))
+    learned |= set().union(*(read(turned(example), vocabulary) for example in back.train))
+    for example in (*task.test, *map(turned, back.test)):
+        assert read(example, vocabulary) - learned
+    for example in back.train[:1_009]:
+        for text in (example.source, example.target):
+            assert vocabulary.decode(vocabulary.encode(text).ids) == text
 
 
 def test_the_same_seed_draws_the_same_sentences():

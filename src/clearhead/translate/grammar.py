@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from clearhead import checks
 from clearhead.translate import english, korean
 from clearhead.translate.examples import Example, Line, linked
 from clearhead.translate.lexicon import NUMBERS, Adjective, Means, Noun, Place, Time, Verb
@@ -70,9 +71,36 @@ BE = {"past": ("was", "was", "were"), "present": ("am", "is", "are")}
 DO = {"past": ("did", "did", "did"), "present": ("do", "does", "do")}
 
 
-def said(sentence: Sentence) -> Example:
-    """The sentence in Korean and in English, its content words linked."""
-    return linked(written(in_korean(sentence)), written(in_english(sentence)))
+def said(sentence: Sentence, direction: str = "ko-en") -> Example:
+    """The sentence in Korean and in English, "ko-en", or the other way round, "en-ko"; its content words linked."""
+    if checks.choice("direction", direction, ("ko-en", "en-ko")) == "ko-en":
+        return linked(written(in_korean(sentence)), written(in_english(sentence)))
+    sentence = settled(sentence)
+    return linked(written(in_english(sentence)), written(in_korean(sentence)))
+
+
+def settled(sentence: Sentence) -> Sentence:
+    """The one of several Korean sentences that an English one is translated to.
+
+    It is in the plain style, with 이/가 after nouns and 은/는 after pronouns, and denied with -지 않다. Where English
+    leaves something open, "the fish" are one, and "they read the book" was yesterday and not today.
+    """
+    subjects, objects = (
+        tuple(phrase._replace(many=phrase.many and phrase.noun.plural != phrase.noun.english) for phrase in phrases)
+        for phrases in (sentence.subjects, sentence.objects)
+    )
+    verb, present = sentence.predicate, sentence.tense == "present" and not sentence.denial
+    if present and isinstance(verb, Verb) and verb.past == verb.english and _agreement(subjects) != 1:
+        sentence = sentence._replace(tense="past", time=None)
+    return sentence._replace(
+        subjects=subjects,
+        objects=objects,
+        denial="않다" if sentence.denial else "",
+        style="plain",
+        topic=bool(subjects[0].noun.oblique),
+        time_first=True,
+        full=False,
+    )
 
 
 def written(words: list[Word]) -> Line:

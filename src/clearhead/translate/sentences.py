@@ -41,22 +41,33 @@ Pair = tuple[str, str, str]
 
 def sentences(count_train: int = 40_000, count_test: int = 1_000, seed: int = 0) -> Task:
     """Korean sentences with their English, all different; those of the test have pairs of words that training lacks."""
+    return _task("sentences", "ko-en", count_train, count_test, seed)
+
+
+def sentences_from_english(count_train: int = 40_000, count_test: int = 1_000, seed: int = 0) -> Task:
+    """English sentences with their Korean. With the same seed, the same pairs of words are kept for the test."""
+    return _task("sentences from English", "en-ko", count_train, count_test, seed)
+
+
+def _task(name: str, direction: str, count_train: int, count_test: int, seed: int) -> Task:
     count_train = checks.count("count_train", count_train)
     count_test = checks.count("count_test", count_test)
     generator = random.Random(seed)
     held_out = kept_out(generator)
-    train = _different(generator, count_train, lambda sentence: not held_out & pairs(sentence))
-    test = _different(generator, count_test, lambda sentence: bool(held_out & pairs(sentence)))
-    return Task("sentences", train, test, sentence_pieces())
+    train = _different(generator, count_train, direction, lambda sentence: not held_out & pairs(sentence))
+    test = _different(generator, count_test, direction, lambda sentence: bool(held_out & pairs(sentence)))
+    return Task(name, train, test, sentence_pieces())
 
 
-def _different(generator: random.Random, count: int, wanted: Callable[[Sentence], bool]) -> list[Example]:
+def _different(
+    generator: random.Random, count: int, direction: str, wanted: Callable[[Sentence], bool]
+) -> list[Example]:
     """`count` different sentences of the wanted kind."""
     examples: dict[str, Example] = {}
     while len(examples) < count:
         sentence = drawn(generator)
         if wanted(sentence):
-            example = said(sentence)
+            example = said(sentence, direction)
             examples[example.source] = example
     return list(examples.values())
 
