@@ -7,9 +7,9 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from clearhead.figures import visualize_layers
-from clearhead.figures.layers import PATTERN_COLOURS
+from clearhead.figures.layers import OTHER_COLOUR, PATTERN_COLOURS
 
-NAMES = ["previous token", "first token", "self", "local", "uniform", "induction", "duplicate"]
+NAMES = ["previous_token", "first_token", "self", "local", "uniform", "induction", "duplicate_token", "mixed"]
 
 
 def cell_texts(figure) -> list[str]:
@@ -74,12 +74,12 @@ def test_any_model_makes_a_tidy_figure(rng, tidy, shape):
 
 
 def test_patterns_are_named_and_coloured(rng, tidy):
-    rows = [([NAMES[(i + j) % 7] for j in range(5)], rng.random(5)) for i in range(3)]
-    views = [SimpleNamespace(patterns=lambda row=row: SimpleNamespace(labels=row[0], scores=row[1])) for row in rows]
-    for given in (rows, views):
+    rows = [([NAMES[(i + j) % 8] for j in range(5)], rng.random(5)) for i in range(3)]
+    views = [SimpleNamespace(patterns=lambda row=row: SimpleNamespace(labels=row[0], score=row[1])) for row in rows]
+    for given in (rows, views, [view.patterns() for view in views]):
         figure = visualize_layers(given, "pattern", title="헤드가 하는 일")
         texts = cell_texts(figure)
-        assert texts[::2] == [name for names, _ in rows for name in names]
+        assert texts[::2] == [name.replace("_", " ") for names, _ in rows for name in names]
         assert texts[1::2] == [f"{score:.2f}" for _, scores in rows for score in scores]
         tidy(figure)
 
@@ -89,7 +89,7 @@ def test_the_stronger_the_score_the_stronger_the_colour():
     strong, weak, other = (np.array(patch.get_facecolor()[:3]) for patch in figure.axes[0].patches)
     assert np.abs(strong - 1).sum() > 2 * np.abs(weak - 1).sum()
     assert np.abs(strong - other).max() > 0.2
-    assert len({to_rgb(colour) for colour in PATTERN_COLOURS}) == 8
+    assert len({to_rgb(colour) for colour in [*PATTERN_COLOURS.values(), OTHER_COLOUR]}) == 8
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -108,3 +108,12 @@ def test_the_stronger_the_score_the_stronger_the_colour():
 def test_what_cannot_be_drawn(views, options, words):
     with pytest.raises(ValueError, match=words):
         visualize_layers(views, **options)
+
+
+def test_patterns_of_a_batch(tidy):
+    found = SimpleNamespace(labels=np.array([["self", "local"], ["uniform", "mixed"]]), score=np.eye(2))
+    assert cell_texts(visualize_layers([found], "pattern", batch=1)) == ["uniform", "0.00", "mixed", "1.00"]
+    with pytest.raises(ValueError, match=r"patterns are of a batch of \(2,\); batch=0 picks the first item"):
+        visualize_layers([found], "pattern")
+    with pytest.raises(TypeError, match=r"a view, its patterns or \(names, scores\), got list"):
+        visualize_layers([[1]], "pattern")

@@ -11,10 +11,13 @@ KOREAN = ["나는", "어제", "친구와", "함께", "학교에"]
 ENGLISH = ["I", "went", "to", "school", "with", "donaudampfschifffahrt", "yesterday"]
 
 
-def lines(figure, head: int = 0) -> dict[tuple[int, int], float]:
-    """Which query is joined to which key, and how thick the line is."""
-    drawn = figure.axes[0].collections[head]
-    ends = [tuple(int(y) for _, y in segment) for segment in drawn.get_segments()]
+def lines(figure, shape: tuple[int, int] = (5, 7)) -> dict[tuple[int, int], float]:
+    """Which query is joined to which key, and how thick the line is, in the first head."""
+    drawn = figure.axes[0].collections[0]
+    ends = [
+        tuple(round(y * n / max(shape) - 0.5) for n, (_, y) in zip(shape, segment, strict=True))
+        for segment in drawn.get_segments()
+    ]
     return dict(zip(ends, drawn.get_linewidths(), strict=True))
 
 
@@ -37,7 +40,7 @@ def test_labels_stand_at_the_ends_of_their_lines(attend):
     axes = figure.axes[0]
     for i, word in enumerate(KOREAN):
         (text,) = (text for text in figure.texts if text.get_text() == word)
-        box, (x, y) = text.get_window_extent(), axes.transData.transform((0, i))
+        box, (x, y) = text.get_window_extent(), axes.transData.transform((0, (i + 0.5) * 7 / 5))
         assert box.y0 < y < box.y1
         assert 0 < x - box.x1 < 20
 

@@ -30,8 +30,18 @@ CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
 NAMED_CELL = (0.94, 0.42)  # with the name of a pattern in it
 LARGEST = (11.0, 9.0)
 SMALLEST_NUMBER = 6.0  # points
-# Okabe and Ito's colours, which eyes of any kind tell apart; as tints, so that text can be read on them.
-PATTERN_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999")
+# Okabe and Ito's colours, which eyes of any kind tell apart; as tints, so that text can be read on them. Every pattern
+# has its own in all figures.
+PATTERN_COLOURS = {
+    "previous_token": "#0072b2",
+    "first_token": "#e69f00",
+    "self": "#56b4e9",
+    "local": "#009e73",
+    "uniform": "#f0e442",
+    "induction": "#d55e00",
+    "duplicate_token": "#cc79a7",
+}
+OTHER_COLOUR = "#999999"
 
 
 def visualize_layers(
@@ -54,7 +64,8 @@ def visualize_layers(
 
     `statistic` is "entropy", "max_weight", "distance", "on_first" or "on_self", each the mean over the queries, or a
     function from a view to one number for each head. "pattern" writes the name of what each head does, coloured by
-    pattern, the stronger the score the stronger the colour; `views` may then be [(names, scores), …] as well.
+    pattern, the stronger the score the stronger the colour; `views` may then hold what their `patterns` returned, for
+    instance given token ids, or (names, scores).
     `label` names the numbers beside the colours. Layers with fewer heads than others leave the rest grey.
 
     Raises:
@@ -63,7 +74,7 @@ def visualize_layers(
     """
     path = None if save is None else checked_path(save)
     if isinstance(statistic, str) and statistic == "pattern":
-        figure = _patterns(_named(views), layer_names, title)
+        figure = _patterns(_named(views, batch), layer_names, title)
     else:
         table, usual = _table(views, statistic, batch)
         shades = shading(table, scale="linear", vmax=vmax, cmap=cmap, what=label or usual)
@@ -134,11 +145,11 @@ def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], plate: Plat
         axes.text(j, i, text, color=inks[i, j], ha="center", va="center_baseline", **text_style(size))
 
 
-def _named(views: Any) -> list[tuple[list[str], np.ndarray]]:
+def _named(views: Any, batch: Any) -> list[tuple[list[str], np.ndarray]]:
     """For each layer the names of its heads' patterns and their scores."""
     rows = []
     for view in views:
-        names, scores = view if isinstance(view, tuple) else _of_view(view)
+        names, scores = view if isinstance(view, tuple) else _of_view(view, batch)
         names, scores = [str(name) for name in np.ravel(names)], np.ravel(np.asarray(scores, dtype=np.float64))
         if len(names) != len(scores):
             raise ValueError(f"each head needs a name and a score, got {len(names)} names and {len(scores)} scores")
@@ -148,16 +159,21 @@ def _named(views: Any) -> list[tuple[list[str], np.ndarray]]:
     return rows
 
 
-def _of_view(view: Any) -> tuple[Any, Any]:
+def _of_view(view: Any, batch: Any) -> tuple[Any, Any]:
+    """What a view, or the patterns that were found in one, say of the heads of one item."""
     found = view.patterns() if callable(getattr(view, "patterns", None)) else view
-    return found.labels, found.scores
+    if not (hasattr(found, "labels") and hasattr(found, "score")):
+        raise TypeError(f"a layer must be a view, its patterns or (names, scores), got {type(view).__name__}")
+    names, scores = np.asarray(found.labels), np.asarray(found.score)
+    place = (batch,) if isinstance(batch, int) else batch or (0,) * max(names.ndim - 1, 0)
+    if batch is None and any(length > 1 for length in names.shape[:-1]):
+        raise ValueError(f"the patterns are of a batch of {names.shape[:-1]}; batch=0 picks the first item")
+    return names[place], scores[place]
 
 
 def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, title: str | None) -> Figure:
     """Names in cells, coloured by pattern."""
     heads = max(len(names) for names, _ in rows)
-    known = sorted({name for names, _ in rows for name in names})
-    colour = {name: PATTERN_COLOURS[i % len(PATTERN_COLOURS)] for i, name in enumerate(known)}
     ragged = any(len(names) < heads for names, _ in rows)
     note = "The stronger the colour, the larger the share of the head's attention that the pattern explains."
     plate = _plate((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
@@ -167,11 +183,12 @@ def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[st
     width = plate.width / heads
     for i, (names, scores) in enumerate(rows):
         for j, (name, score) in enumerate(zip(names, scores, strict=True)):
-            _name_cell(axes, i, j, name, float(score), colour[name], width)
+            _name_cell(axes, i, j, name, float(score), width)
     return figure
 
 
-def _name_cell(axes: Axes, i: int, j: int, name: str, score: float, colour: str, width: float) -> None:
+def _name_cell(axes: Axes, i: int, j: int, name: str, score: float, width: float) -> None:
+    colour = PATTERN_COLOURS.get(name, OTHER_COLOUR)
     strength = 0.12 + 0.78 * min(max(score, 0.0), 1.0)
     tint = np.array(to_rgb(colour)) * strength + (1 - strength)
     axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))

@@ -99,7 +99,7 @@ def visualize_lines(
 def _laid_out(
     left: list[str], right: list[str], names: list[str], title: str | None, note: str, chosen: int | None
 ) -> tuple[Sheet, Axes]:
-    """Both columns of tokens, and the empty axes between them, counted in positions."""
+    """Both columns of tokens, and the empty axes between them, counted in rows."""
     size = 9.0
     rows = max(len(left), len(right))
     pitch = PITCH[rows > MANY]
@@ -124,14 +124,22 @@ def _laid_out(
     sheet.write("key", start + stop + 0.08, top - 0.06, LABEL_SIZE, ha="left", va="bottom", alpha=0.7)
     for i, text in enumerate(left):
         faint = {} if chosen in (None, i) else {"alpha": 0.45}
-        sheet.write(text, start - 0.08, top + (i + 0.5) * pitch, size, ha="right", va="center", **faint)
+        sheet.write(
+            text, start - 0.08, top + _middle(i, len(left), rows) * pitch, size, ha="right", va="center", **faint
+        )
     for j, text in enumerate(right):
-        sheet.write(text, start + stop + 0.08, top + (j + 0.5) * pitch, size, ha="left", va="center")
+        down_to = top + _middle(j, len(right), rows) * pitch
+        sheet.write(text, start + stop + 0.08, down_to, size, ha="left", va="center")
     axes = sheet.axes_at(start, top, stop, rows * pitch)
-    axes.set(xlim=(0, 1), ylim=(rows - 0.5, -0.5), xticks=[], yticks=[])
+    axes.set(xlim=(0, 1), ylim=(rows, 0), xticks=[], yticks=[])
     axes.patch.set_visible(False)
     axes.spines[:].set_visible(False)
     return sheet, axes
+
+
+def _middle(i: int, n: int, rows: int) -> float:
+    """How far down the i-th of n tokens stands, in rows; the shorter column is spread along the longer."""
+    return (i + 0.5) * rows / n
 
 
 def _legend_width(names: list[str]) -> float:
@@ -144,9 +152,11 @@ def _draw_lines(axes: Axes, weights: Float[np.ndarray, "n_q n_k"], colour: str, 
     shares = weights / np.where(tops > 0, tops, 1)
     pairs = sorted(np.argwhere(shares >= LEAST_SHARE).tolist(), key=lambda pair: shares[pair[0], pair[1]])
     seen = [float(shares[i, j]) for i, j in pairs]
+    n_q, n_k = weights.shape
+    rows = max(n_q, n_k)
     axes.add_collection(
         LineCollection(
-            [[(0, i), (1, j)] for i, j in pairs],
+            [[(0, _middle(i, n_q, rows)), (1, _middle(j, n_k, rows))] for i, j in pairs],
             linewidths=[THICKEST * share for share in seen],
             alpha=[0.25 + 0.6 * share for share in seen],
             colors=[colour] * len(pairs),

@@ -7,6 +7,9 @@ an interrupted run, never leaves half a picture.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
@@ -31,10 +34,30 @@ def checked_path(save: str | os.PathLike[str]) -> Path:
 
 def write(figure: Figure, path: Path) -> None:
     """Save the figure in the format its suffix names, in one step as seen from outside."""
-    # A plain open: a temporary file of the tempfile module would be readable by its owner only.
-    unfinished = path.with_name(f".{path.stem}.{uuid4().hex}.unfinished")
+    with _unfinished(path) as place:
+        figure.savefig(place, format=path.suffix[1:].lower(), dpi=SAVED_DPI)
+
+
+def rendered(figure: Figure, file_type: str) -> bytes:
+    """What such a file would hold."""
+    written = BytesIO()
+    figure.savefig(written, format=file_type, dpi=SAVED_DPI)
+    return written.getvalue()
+
+
+def write_bytes(data: bytes, path: Path) -> None:
+    """A file of any kind, in one step as seen from outside."""
+    with _unfinished(path) as place:
+        place.write_bytes(data)
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """A name beside `path`, which becomes it when all went well."""
+    # A plain name: a temporary file of the tempfile module would be readable by its owner only.
+    place = path.with_name(f".{path.stem}.{uuid4().hex}.unfinished")
     try:
-        figure.savefig(unfinished, format=path.suffix[1:].lower(), dpi=SAVED_DPI)
-        os.replace(unfinished, path)
+        yield place
+        os.replace(place, path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        place.unlink(missing_ok=True)

@@ -53,14 +53,19 @@ def source(weights: Any, *, batch: int | tuple[int, ...] | None = None) -> Sourc
     """Weights (…, n_q, n_k) as an array, or a view of them."""
     if is_view(weights):
         return ViewSource(weights, batch)
+    if callable(getattr(weights, "weights", None)):
+        raise TypeError(
+            f"weights must be an array or a view, got {type(weights).__name__} (draw what its .weights() gives)"
+        )
     if batch is not None:
         raise ValueError("batch picks an item of a view; of an array of weights take it yourself, weights[0] say")
     return ArraySource(weights)
 
 
 def is_view(weights: object) -> bool:
-    """A view has weights, and recomputes them when asked."""
-    return callable(getattr(weights, "weights", None)) and callable(getattr(weights, "map", None))
+    """A view recomputes weights when asked, and knows its sizes and the entropy of each query."""
+    named = ("weights", "map", "entropy", "heads", "n_q", "n_k", "batch_shape")
+    return all(hasattr(weights, name) for name in named)
 
 
 def mean_window(drawn: Source, head: int | None, rows: slice, cols: slice) -> Float[np.ndarray, "rows cols"]:
@@ -161,7 +166,8 @@ class ViewSource:
 
     def window(self, head: int, rows: slice, cols: slice) -> Float[np.ndarray, "rows cols"]:
         batch = {"batch": self.place} if self.place else {}
-        part = as_array("weights", self.view.weights(head, rows, cols, **batch))
+        of_head = head if getattr(self.view, "lead", True) else None  # a view without an axis of heads
+        part = as_array("weights", self.view.weights(of_head, rows, cols, **batch))
         return part.astype(checks.compute_type(part.dtype), copy=False)
 
     def maps(

@@ -1,0 +1,98 @@
+"""One page with all pictures on it: a single file that needs no network, for light and dark screens."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+from clearhead.figures.captions import LANGUAGES, PAGE, WARNING
+from clearhead.figures.showcase import Picture
+
+PIXELS_PER_INCH = 96
+TYPES = {"png": "image/png", "svg": "image/svg+xml"}
+STYLE = """
+:root { color-scheme: light dark;
+  --page: #fbfaf8; --ink: #1c1b22; --quiet: #66636f; --line: #e2dfe6; --accent: #7a2a6b; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #17161b; --ink: #eceaf0; --quiet: #a5a1ae; --line: #35323c; --accent: #e59ad2; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.6;
+  font-family: system-ui, "Apple SD Gothic Neo", "Malgun Gothic", "Noto Sans KR", NanumGothic, sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }
+h2 { font-size: 1.15rem; margin: 0 0 .15rem; }
+h2 + p.other, h1 + p { color: var(--quiet); margin: 0; }
+nav { margin: 1.25rem 0 0; display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; font-size: .95rem; }
+a { color: var(--accent); }
+section { margin-top: 2rem; padding-top: 2rem; border-top: 1px solid var(--line); }
+figure { margin: 1rem 0 0; }
+figure div { background: #fff; border: 1px solid var(--line); border-radius: .6rem; padding: .5rem; }
+img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
+figcaption p { margin: .8rem 0 0; max-width: 48rem; }
+figcaption p + p { color: var(--quiet); }
+"""
+
+
+def page(
+    pictures: list[Picture], files: dict[str, bytes], source: str, target: str, *, language: str, file_type: str
+) -> str:
+    """The page as text. Every caption stands in both languages, that of `language` first.
+
+    files: what each picture looks like, by its name, as PNG or SVG
+    """
+    first = LANGUAGES.index(language)
+    order = (first, 1 - first)
+    links = " ".join(
+        f'<a href="#{picture.name}">{html.escape(picture.words.heading[first].split(":")[0])}</a>'
+        for picture in pictures
+    )
+    both = " · ".join(_said("span", PAGE, i) for i in order)
+    warnings = "".join(_said("p", WARNING, i) for i in order)
+    sections = "\n".join(_section(picture, files[picture.name], order, file_type) for picture in pictures)
+    return f"""<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html.escape(PAGE[first])}: {html.escape(source)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>{html.escape(source)} → {html.escape(target)}</h1>
+<p>{both}</p>
+<nav>{links}</nav>
+</header>
+{sections}
+<section>{warnings}</section>
+</main>
+</body>
+</html>
+"""
+
+
+def _section(picture: Picture, file: bytes, order: tuple[int, int], file_type: str) -> str:
+    """One picture with its heading and captions."""
+    words = picture.words
+    width = round(picture.figure.get_size_inches()[0] * PIXELS_PER_INCH)
+    captions = tuple(f"{_sentence(shows)} {reading}" for shows, reading in zip(words.shows, words.reading, strict=True))
+    data = f"data:{TYPES[file_type]};base64,{base64.b64encode(file).decode()}"
+    return f"""<section id="{picture.name}">
+{_said("h2", words.heading, order[0])}
+{_said("p", words.heading, order[1], 'class="other"')}
+<figure>
+<div><img width="{width}" alt="{html.escape(captions[order[0]])}" src="{data}"></div>
+<figcaption>{"".join(_said("p", captions, i) for i in order)}</figcaption>
+</figure>
+</section>"""
+
+
+def _said(tag: str, texts: tuple[str, ...], of_one: int, more: str = "") -> str:
+    """A text in one of its languages."""
+    return f'<{tag} lang="{LANGUAGES[of_one]}"{" " + more if more else ""}>{html.escape(texts[of_one])}</{tag}>'
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,181 @@
+"""`clearhead visualize` on a small translator whose weights were drawn: what is said must fit whatever they are."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from clearhead.figures import command, gallery, showcase
+from clearhead.figures.captions import LANGUAGES, PATTERNS, Words
+from clearhead.textbook.patterns import NAMES
+from clearhead.textbook.transformer import Transformer
+from clearhead.translate.translator import Translator
+from clearhead.translate.vocabulary import SPECIAL, Vocabulary
+
+PIECES = ["고양이", "##가", "쥐", "##를", "잡", "##았다", "The", "cat", "caught", "the", "mouse", "<&>"]
+TEXT = "고양이가 쥐를 잡았다"
+FILES = ["causal-attention", "cross-attention", "every-head", "heads", "lines", "self-attention"]
+
+
+def translator(seed: int = 5) -> Translator:
+    vocabulary = Vocabulary(PIECES)
+    size = len(SPECIAL) + len(PIECES)
+    model = Transformer(size, size, d_model=24, num_heads=3, num_layers=2, d_ff=29, seed=seed, dtype=np.float32)
+    for name, array in model.parameters().items():
+        array *= 3 if "W_" in name else 1  # decided heads, as training makes them
+    return Translator(model, vocabulary, "sentences", (11, 3))
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.safetensors"
+    translator().save(path)
+    return path
+
+
+def visualize(*arguments: object) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args([str(argument) for argument in arguments]))
+
+
+class Page(HTMLParser):
+    """What a page refers to, its pictures, languages and words; unclosed tags are noticed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses, self.pictures, self.open, self.words = [], [], [], {}
+        self.language = [""]
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.addresses += [value for name, value in attributes if name in ("src", "href")]
+        if tag == "img":
+            self.pictures.append(given)
+        if tag not in ("img", "meta"):
+            self.open.append(tag)
+            self.language.append(given.get("lang", self.language[-1]))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.language.pop()
+
+    def handle_data(self, data):
+        self.words[self.language[-1]] = self.words.get(self.language[-1], "") + data
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind", "language"), [("png", "png", "en"), ("svg", "svg+xml", "ko"), ("pdf", "png", "en")]
+)
+def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, suffix, kind, language):
+    out = tmp_path / "a folder" / "어텐션"
+    assert visualize("--model", model, "--text", TEXT, "--out", out, "--format", suffix, "--language", language) == 0
+    assert sorted(path.stem for path in out.glob(f"*.{suffix}")) == FILES
+    assert len(list(out.iterdir())) == len(FILES) + 1
+
+    said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert lines[0].startswith(f"{TEXT} → ")
+    assert len(lines) == 1 + len(FILES) + 1
+    assert all(line.startswith(str(out)) for line in lines[1:])
+    assert ("looked at most" in said) == (language == "en")
+    assert ("가장 많이 본" in said) == (language == "ko")
+
+    text = (out / "index.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert len(page.pictures) == len(FILES)
+    assert all(picture["src"].startswith(f"data:image/{kind};base64,") and picture["alt"] for picture in page.pictures)
+    assert "looks at the sentence" in page.words["en"]
+    assert "번역문이 원문을 봅니다" in page.words["ko"]
+    # Nothing comes from elsewhere.
+    assert all(address.startswith(("data:", "#")) for address in page.addresses)
+    assert not re.search(r"https?:|//|@import|url\(|<script|<link", re.sub(r'src="data:[^"]*"', "", text))
+    assert "prefers-color-scheme: dark" in text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, language):
+    seen = showcase.read(translator(), TEXT)
+    drawn = {picture.name: picture for picture in showcase.pictures(seen, language)}
+    for picture in drawn.values():
+        tidy(picture.figure)
+    words = drawn["self-attention"].words
+    layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
+    query, key, weight = re.findall(r"; (\S+) looks most at (\S+) \((.*)\)", words.shows[0])[0]
+    i, j = seen.source_pieces.index(query), seen.source_pieces.index(key)
+    assert f"{seen.encoder[layer, head, i, j]:.2f}" == weight
+    others = seen.encoder[layer, head, :-1, :-1] * (1 - np.eye(len(seen.source_pieces) - 1))
+    assert seen.encoder[layer, head, i, j] == others.max()
+    assert "gets exactly 0;" in drawn["causal-attention"].words.shows[0]
+    pairs = re.findall(r"(\S+) → (\S+?)(?:,|$)", drawn["cross-attention"].words.shows[0])
+    expected = [seen.source_words[int(row.argmax())] for row in seen.between_words]
+    assert [there for _, there in pairs] == [
+        there for word, there in zip(seen.target_words, expected, strict=True) if word.isalnum()
+    ]
+    counted = sum(map(int, re.findall(r"\((\d+)\)", drawn["heads"].words.shows[0])))
+    assert counted == seen.encoder.shape[0] * seen.encoder.shape[1]
+
+
+def test_the_weights_are_those_of_the_model():
+    made = translator()
+    seen = showcase.read(made, TEXT)
+    translated = made.translate([TEXT])[0]
+    # The decoder, given what it wrote, looks where it looked when it wrote it.
+    np.testing.assert_allclose(seen.cross[:, :, : len(translated.target_ids)],
+                               translated.cross_weights[:, :, : len(translated.target_ids)], atol=1e-5)  # fmt: skip
+    assert seen.source_pieces == ["고양이", "가", "쥐", "를", "잡", "았다", "<end>"]
+    assert seen.target_pieces[0] == "<begin>"
+    assert seen.source_words == TEXT.split()
+    for weights in (seen.encoder, seen.decoder, seen.cross):
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_signs_of_html_in_a_text_are_text():
+    words = Words(("<&>: a", "<&>: b"), ("a <&>", "b"), ("c", "d"))
+    picture = showcase.Picture("heads", Figure(), words)
+    page = gallery.page([picture], {"heads": b"picture"}, "<&> 쥐를", "</p>", language="ko", file_type="png")
+    assert "&lt;&amp;&gt; 쥐를" in page
+    assert "&lt;/p&gt;" in page
+    assert "<&>" not in page
+    assert Page(page).open == []
+
+
+def test_every_pattern_has_a_name_in_both_languages():
+    assert set(PATTERNS) == {*NAMES, "none"}
+    words = Words(("{a} {b}", "{b}"), ("", ""), ("", "")).filled(a=1, b=("x", "가"))
+    assert words.heading == ("1 x", "가")
+
+
+def test_a_translator_that_writes_nothing():
+    made = translator()
+    made.model.b_out[2] = 1e4  # the end, at once
+    with pytest.raises(ValueError, match="writes nothing for '고양이가 쥐를 잡았다', so nothing can be seen"):
+        showcase.read(made, TEXT)
+
+
+@pytest.mark.parametrize(("text", "words"), [("강아지가", "강아지가"), ("", "empty")], ids=["unknown", "empty"])
+def test_a_text_that_cannot_be_read_leaves_nothing_behind(model, tmp_path, text, words):
+    with pytest.raises(ValueError, match=words):
+        visualize("--model", model, "--text", text, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_where_the_folder_should_be(model, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(NotADirectoryError, match=r"--out .*out is a file; name a folder"):
+        visualize("--model", model, "--text", TEXT, "--out", tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def test_a_model_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        visualize("--model", tmp_path / "none.safetensors", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
