@@ -61,6 +61,9 @@ ROUTES = tuple(
                 "y.MM.dd": "medium",
                 "y.MM.dd.(E)": "yMEd",
                 "y-MM-dd": "long",
+                "MMMMd": "MMMMd",  # 12월 7일 → December 7
+                "MMMEEEEd": "EEEE, MMMM d",  # 12월 7일 목요일 → Thursday, December 7
+                "MMMEd": "MMMEd",  # 12월 7일 (목) → Thu, Dec 7
             },
         ),
         (
@@ -75,10 +78,14 @@ ROUTES = tuple(
                 "yMd": "yMd",
                 "yMEd": "yMEd",
                 "EEEE, M/d/y": "yMEEEEd",
+                "MMMMd": "MMMMd",
+                "MMMd": "MMMMd",
+                "EEEE, MMMM d": "MMMEEEEd",
+                "MMMEd": "MMMEd",
             },
         ),
-        ("en_GB", "ko", {"full": "full", "long": "long", "medium": "long", "yMMMEd": "yMMMEd"}),
-        ("fr", "en", {"full": "full", "long": "long", "medium": "long", "yMMMEd": "yMMMEd"}),
+        ("en_GB", "ko", {"full": "full", "long": "long", "medium": "long", "yMMMEd": "yMMMEd", "MMMMd": "MMMMd"}),
+        ("fr", "en", {"full": "full", "long": "long", "medium": "long", "yMMMEd": "yMMMEd", "MMMMd": "MMMMd"}),
     )
     for style, target_style in styles.items()
 )
@@ -90,36 +97,50 @@ FIELDS = {"y": "year", "M": "month", "L": "month", "d": "day", "E": "weekday", "
 def dates(count_train: int = 20_000, count_test: int = 1_000, seed: int = 0) -> Task:
     """Dates from 1900 to 2099, each written in one of the ways of ROUTES.
 
-    No date of the test is in training in any form. 28. 12. 7. may be of either century, so a test date keeps the
-    same day of the other century out too.
+    No date of the test is in training in any form: neither December 7, 2028, nor, as 28. 12. 7. may be of either
+    century, December 7, 1928. Where the test says December 7 without a year, training has that day of no year.
     """
     count_train = checks.count("count_train", count_train)
     count_test = checks.count("count_test", count_test)
     generator = random.Random(seed)
     days = [FIRST + datetime.timedelta(number) for number in range((LAST - FIRST).days + 1)]
     generator.shuffle(days)
-    held_out = {_without_century(day) for day in days[: max(1, len(days) // 10)]}
-    train_days = [day for day in days if _without_century(day) not in held_out]
-    test_days = [day for day in days if _without_century(day) in held_out]
+    anniversaries = {_of_the_year(day) for day in days[:30]}
+    held_out = {_of_a_century(day) for day in days[: len(days) // 20]}
+    test = [day for day in days if _of_the_year(day) in anniversaries or _of_a_century(day) in held_out]
+    train = sorted(set(days) - set(test))
+    yearless = [day for day in test if _of_the_year(day) in anniversaries]
     return Task(
-        "dates", _drawn(generator, train_days, count_train), _drawn(generator, test_days, count_test), date_pieces()
+        "dates",
+        _drawn(generator, count_train, train, train),
+        _drawn(generator, count_test, test, yearless),
+        date_pieces(),
     )
 
 
-def _without_century(day: datetime.date) -> tuple[int, int, int]:
+def _of_the_year(day: datetime.date) -> tuple[int, int]:
+    return day.month, day.day
+
+
+def _of_a_century(day: datetime.date) -> tuple[int, int, int]:
     return day.year % 100, day.month, day.day
 
 
-def _drawn(generator: random.Random, days: list[datetime.date], count: int) -> list[Example]:
-    """`count` different texts of these days."""
-    if count > len(days) * len(ROUTES) // 2:
+def _drawn(
+    generator: random.Random, count: int, days: list[datetime.date], yearless: list[datetime.date]
+) -> list[Example]:
+    """`count` different texts of these days, and of `yearless` ones where the year is not said."""
+    most = len(days) * len(ROUTES) // 2
+    if count > most:
         raise ValueError(
             f"{count} dates are too many: there are {len(days)} different days for them, written in {len(ROUTES)} "
-            f"ways; ask for {len(days) * len(ROUTES) // 2} at most"
+            f"ways; ask for {most} at most"
         )
     examples: dict[str, Example] = {}
     while len(examples) < count:
-        example = translation(generator.choice(days), generator.choice(ROUTES))
+        route = generator.choice(ROUTES)
+        day = generator.choice(days if "y" in pattern(route.source) else yearless)
+        example = translation(day, route)
         examples[example.source] = example
     return list(examples.values())
 
