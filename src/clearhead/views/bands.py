@@ -1,7 +1,6 @@
 """Attention near the query: a band of weights on either side of it, and how much it looks like an even window.
 
-Within the band every radius costs no more than a running sum, so all of them are tried at once. The band is cut out
-of small windows, some queries at a time.
+Within the band every radius costs no more than a running sum, so all of them are tried at once.
 """
 
 from __future__ import annotations
@@ -39,18 +38,8 @@ def band_scores(
 def _windows(view: View, batch: tuple[int, ...], head: int, rows: slice) -> Float[np.ndarray, "rows radii"]:
     """How much each query looks like an even window of radius 1, 2, … BAND: → (rows, BAND)"""
     query = np.arange(rows.start, rows.stop)
-    position = query + view.n_k - view.n_q
-    first = int(np.clip(position[0] - BAND, 0, view.n_k))
-    last = int(np.clip(position[-1] + BAND + 1, first, view.n_k))
-    if first == last:
-        return np.zeros((query.size, BAND))
-    weights = view._recomputed.window(batch, head, rows, slice(first, last))
-    allowed = view._recomputed.allowed(batch, head, query[:, None], np.arange(first, last))
-    keys = position[:, None] + np.arange(-BAND, BAND + 1) - first
-    inside = (keys >= 0) & (keys < last - first)
-    keys = np.clip(keys, 0, last - first - 1)
-    band = np.where(inside, np.take_along_axis(weights, keys, axis=1), 0)
-    there = np.where(inside, np.take_along_axis(allowed, keys, axis=1), False)
+    keys = (query + view.n_k - view.n_q)[:, None] + np.arange(-BAND, BAND + 1)
+    band, there = view._recomputed.picked(batch, head, query, keys)
     surprise = -band * np.log(band, out=np.zeros_like(band), where=band > 0)
     return even(*(_outwards(x) for x in (band, surprise, there.astype(np.int64))))
 

@@ -14,10 +14,14 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
+from clearhead import masks
+from clearhead.views.weights import too_far
+
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
-COLUMNS = 512  # groups of keys at a time
+COLUMNS = 128  # groups of keys at a time; where their keys are neighbours, all others are skipped
+SCATTERED = 512  # where they lie apart, every time takes a look at all keys
 MEMORY = 2**26  # bytes of what they give to each query; with more queries, fewer groups at a time
 
 Labels = ArrayLike | Sequence[Any]
@@ -40,12 +44,33 @@ def between_groups(view: View, query_groups: Labels, key_groups: Labels | None) 
     of_keys = of_queries if key_groups is None else numbered("key_groups", key_groups, view.n_k, view.batch_shape)
     result = np.zeros((*view.lead, of_queries.size, of_keys.size), view.call.kind)
     row = max(int(np.prod(view.lead)) * view.n_q * view.call.kind.itemsize, 1)
-    step = max(1, min(COLUMNS, MEMORY // row))
+    step = max(1, min(COLUMNS if _in_order(of_keys.numbers) else SCATTERED, MEMORY // row))
     for start in range(0, of_keys.size, step):
         columns = np.arange(start, min(start + step, of_keys.size))
-        given = view._mix(_one_hot(of_keys.numbers, columns, view))
-        result[..., start : start + step] = _mean_rows(given, of_queries, view)
+        result[..., start : start + step] = _mean_rows(_given(view, of_keys.numbers, columns), of_queries, view)
     return result
+
+
+def _given(view: View, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """What each query gives to some groups of keys: → (…, h, n_q, columns)"""
+    hot = (groups[..., None] == columns).astype(view.call.kind)
+    values = hot[..., None, :, :] if view.lead else hot
+    keys = np.flatnonzero(hot.any(axis=(*range(hot.ndim - 2), -1)))
+    first, last = (int(keys[0]), int(keys[-1])) if keys.size else (0, -1)
+    if last - first + 1 == view.n_k or too_far(view._lse).any():
+        return view._mix(values)
+    call = view.again(values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
+    output, lse = call.run()
+    assert lse is not None
+    with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
+        share = np.where(np.isneginf(lse), 0, np.exp(lse - view._lse))
+    return np.asarray(output * share[..., None])
+
+
+def _in_order(groups: np.ndarray) -> bool:
+    """Whether the groups' keys are neighbours, in the order of their numbers."""
+    reached = np.maximum.accumulate(groups, axis=-1)
+    return bool(((groups == reached) | (groups < 0)).all())
 
 
 def numbered(name: str, labels: Labels, n: int, batch_shape: tuple[int, ...]) -> Groups:
@@ -74,12 +99,6 @@ def _numbers(labels: np.ndarray) -> np.ndarray:
         return labels.astype(np.int64)
     _, first, place = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place].reshape(labels.shape)
-
-
-def _one_hot(groups: np.ndarray, columns: np.ndarray, view: View) -> np.ndarray:
-    """1 where a key is in the group of a column: (…, 1, n_k, columns)"""
-    hot = (groups[..., None] == columns).astype(view.call.kind)
-    return hot[..., None, :, :] if view.lead else hot
 
 
 def _mean_rows(given: np.ndarray, groups: Groups, view: View) -> np.ndarray:

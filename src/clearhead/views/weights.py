@@ -3,8 +3,8 @@
     weight = exp(score − lse)        score: scale → softcap → bias → mask, as in `clearhead.attention`
 
 What is asked for is computed head by head and a strip of queries at a time, in the type the kernels compute in, so
-memory is that of the answer and a little more. Two shapes are asked for: windows (some queries × some keys), and one
-key for each query (the query itself, the one before it, the first).
+memory is that of the answer and a little more. Two shapes are asked for: windows (some queries × some keys), and keys
+of its own for each query (the query itself, the one before it, those around it).
 """
 
 from __future__ import annotations
@@ -54,26 +54,38 @@ class Weights:
             result[strip] = self._soften(batch, head, query[strip], scores)
         return result
 
-    def at(self, keys: Int[np.ndarray, " n_q"]) -> Float[np.ndarray, "*lead n_q"]:
-        """Each query's weight on one key of its own, 0 where that is not one of the keys: keys (n_q) → (…, h, n_q)"""
+    def picked(
+        self, batch: tuple[int, ...], head: int, query: Int[np.ndarray, " r"], keys: Int[np.ndarray, "r c"]
+    ) -> tuple[Float[np.ndarray, "r c"], Bool[np.ndarray, "r c"]]:
+        """The weights of some queries on keys of their own, and which may be attended: 0 where there is no such key.
+
+        The products are not left to a BLAS, which would wake its threads for each of many small ones.
+        """
         call = self.call
-        result = np.zeros((*call.lead, call.n_q), call.kind)
-        there = np.flatnonzero((keys >= 0) & (keys < call.n_k))
+        there = (keys >= 0) & (keys < call.n_k)
+        if not there.any():
+            return np.zeros(keys.shape, call.kind), there
+        inside = np.where(there, keys, 0)
+        queries, rows = of_head(call.q, call, batch, head)[query], of_head(call.k, call, batch, head)[inside]
+        with np.errstate(invalid="ignore", over="ignore"):  # a masked key may hold anything
+            dots = np.einsum("rd,rcd->rc", queries.astype(call.kind, copy=False), rows.astype(call.kind, copy=False))
+        scores = self._scores(batch, head, query[:, None], inside, dots)
+        scores[~there] = -np.inf
+        there &= self.allowed(batch, head, query[:, None], inside)
+        return self._soften(batch, head, query, scores), there
+
+    def at(self, keys: Int[np.ndarray, " n_q"]) -> Float[np.ndarray, "*lead n_q"]:
+        """Each query's weight on one key of its own, 0 where there is no such key: keys (n_q) → (…, h, n_q)"""
+        call = self.call
+        result = np.empty((*call.lead, call.n_q), call.kind)
         for batch, head in self.heads():
-            q, k = of_head(call.q, call, batch, head), of_head(call.k, call, batch, head)
-            for strip in strips(there.size, max(call.q.shape[-1], 1)):
-                query = there[strip]
-                key = keys[query]
-                with np.errstate(invalid="ignore", over="ignore"):
-                    dots = np.einsum(
-                        "nd,nd->n", q[query].astype(call.kind, copy=False), k[key].astype(call.kind, copy=False)
-                    )
-                scores = self._scores(batch, head, query[:, None], key[:, None], dots[:, None])
-                result[(*batch, head)][query] = self._soften(batch, head, query, scores)[:, 0]
+            for strip in strips(call.n_q, max(call.q.shape[-1], 1)):
+                query = np.arange(strip.start, strip.stop)
+                result[(*batch, head)][strip] = self.picked(batch, head, query, keys[strip, None])[0][:, 0]
         return result
 
     def allowed(self, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray) -> Bool[np.ndarray, "r c"]:
-        """Whether each place may be attended, by the mask and by a bias of −inf: query (r, 1), key (c) or (r, 1)"""
+        """Whether each place may be attended, by the mask and by a bias of −inf: query (r, 1), key (c) or (r, c)"""
         call = self.call
         result = np.ones(np.broadcast_shapes(query.shape, key.shape), np.bool_)
         if call.ranges is not None:
