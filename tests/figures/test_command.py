@@ -11,9 +11,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from clearhead.figures import command, gallery, showcase
-from clearhead.figures.captions import LANGUAGES, PATTERNS, Words
+from clearhead.figures.captions import LANGUAGES, PATTERNS, Words, reader_name
 from clearhead.textbook.patterns import NAMES
 from clearhead.textbook.transformer import Transformer
+from clearhead.translate.alignment import Reader
+from clearhead.translate.sentences import sentence_pieces
 from clearhead.translate.translator import Translator
 from clearhead.translate.vocabulary import SPECIAL, Vocabulary
 
@@ -25,10 +27,16 @@ FILES = ["causal-attention", "cross-attention", "every-head", "heads", "lines", 
 def translator(seed: int = 5) -> Translator:
     vocabulary = Vocabulary(PIECES)
     size = len(SPECIAL) + len(PIECES)
-    model = Transformer(size, size, d_model=24, num_heads=3, num_layers=2, d_ff=29, seed=seed, dtype=np.float32)
+    model = Transformer(size, size, d_model=22, num_heads=2, num_layers=2, d_ff=29, seed=seed, dtype=np.float32)
     for name, array in model.parameters().items():
         array *= 3 if "W_" in name else 1  # decided heads, as training makes them
     return Translator(model, vocabulary, "sentences", (11, 3))
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """Weights that were only drawn know no end; five pieces are enough to look at."""
+    monkeypatch.setattr("clearhead.translate.translator.MARGIN", 2)
 
 
 @pytest.fixture
@@ -146,6 +154,34 @@ def test_signs_of_html_in_a_text_are_text():
     assert "&lt;/p&gt;" in page
     assert "<&>" not in page
     assert Page(page).open == []
+
+
+def test_the_telling_head_looks_elsewhere():
+    weights = np.zeros((2, 3, 5, 5))
+    weights[0] = np.eye(5)
+    weights[1] = np.eye(5)[0]
+    weights[1, 2] = np.eye(5)[[0, 0, 1, 2, 3]]
+    assert showcase.telling_head(weights) == (1, 2)
+    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("나", "가", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("reader", "names"),
+    [
+        ((None, None), ("mean of all heads", "모든 헤드의 평균")),
+        ((1, None), ("layer 1, mean of its heads", "레이어 1, 헤드 평균")),
+        ((1, 3), ("layer 1, head 3", "레이어 1, 헤드 3")),
+    ],
+    ids=["all", "layer", "head"],
+)
+def test_heads_are_named_in_both_languages_as_translate_names_them(reader, names):
+    assert reader_name(*reader) == names
+    assert str(Reader(*reader)) == names[0]
+
+
+def test_the_sentence_of_the_command_is_one_the_translator_learns():
+    vocabulary = Vocabulary(sentence_pieces())
+    assert vocabulary.decode(vocabulary.encode(command.SENTENCE).ids) == command.SENTENCE
 
 
 def test_every_pattern_has_a_name_in_both_languages():

@@ -54,6 +54,14 @@ def test_numbers_and_functions(seen, tidy):
     assert figure.axes[-1].get_ylabel() == "reach"
 
 
+def test_scales_mean_what_they_mean_elsewhere():
+    numbers = np.array([[1.0, 4.0], [0.5, 0.25]])
+    by_row = visualize_layers(numbers, scale="row")
+    np.testing.assert_array_equal(by_row.axes[0].images[0].get_array(), [[0.25, 1], [1, 0.5]])
+    assert cell_texts(by_row) == ["1.00", "4.00", "0.50", "0.25"]
+    np.testing.assert_allclose(visualize_layers(numbers, scale="log").axes[0].images[0].get_clim(), (4e-4, 4))
+
+
 def test_layers_with_fewer_heads_leave_grey(seen, tidy):
     figure = visualize_layers([seen(5, 3, 3), seen(2, 3, 3)])
     masked = np.ma.getmaskarray(figure.axes[0].images[0].get_array())

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -35,3 +36,30 @@ def test_what_cannot_be_asked_for(seen):
         plot(seen(1, 2, 2), "pie")
     with pytest.raises(ValueError, match="tokens name positions, but a figure of layers has none"):
         plot([seen(1, 2, 2)], tokens=["a", "b"])
+
+
+HOSTILE = {
+    "text.usetex": True, "axes.grid": True, "figure.constrained_layout.use": True, "font.family": "serif",
+    "axes.labelsize": 40, "xtick.labelsize": 40, "ytick.labelsize": 40, "xtick.top": True, "xtick.labeltop": True,
+    "ytick.labelright": True, "xtick.minor.visible": True, "image.origin": "lower", "font.size": 40,
+    "font.weight": "bold", "lines.linewidth": 20, "patch.linewidth": 20, "axes.facecolor": "red",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["heads", "head", "cross", "lines", "layers"])
+def test_settings_of_the_process_are_neither_changed_nor_obeyed_to_ruin(seen, tidy, kind):
+    with matplotlib.rc_context(HOSTILE):
+        before = dict(matplotlib.rcParams)
+        view = seen(3, 5, 5)
+        figure = plot([view, view]) if kind == "layers" else plot(view, kind, tokens=KOREAN, title="설정")
+        tidy(figure)
+        figure._repr_png_()
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_no_glyph_is_missing_and_none_is_a_box(seen, tmp_path):
+    # Warnings are errors, so a glyph that no font has fails; LastResort is the font of boxes.
+    for kind in ("head", "cross", "lines"):
+        path = tmp_path / f"{kind}.svg"
+        plot(seen(1, 5, 5), kind, tokens=["뷁", "쌻", "ㅋㅋ", " 훈민", "\n"], title="훈민정음", save=path)
+        assert "LastResort" not in path.read_text()

@@ -24,6 +24,15 @@ class Words(NamedTuple):
         return Words(*map(fill, self))
 
 
+def reader_name(layer: int | None, head: int | None) -> tuple[str, str]:
+    """A head of a layer, or the mean of all of them where there is None."""
+    if layer is None:
+        return "mean of all heads", "모든 헤드의 평균"
+    if head is None:
+        return f"layer {layer}, mean of its heads", f"레이어 {layer}, 헤드 평균"
+    return f"layer {layer}, head {head}", f"레이어 {layer}, 헤드 {head}"
+
+
 SELF_ATTENTION = Words(
     (
         "Self-attention: the encoder, layer {layer}, head {head}",
@@ -53,9 +62,10 @@ CAUSAL_ATTENTION = Words(
     ),
     (
         "The translation is written from left to right, so what comes later cannot be looked at: everything right of "
-        "the diagonal is empty. The first row can look only at the beginning.",
+        "the diagonal is empty, and the first row can look only at the beginning. A head that finds nothing to look "
+        "for often rests there.",
         "번역문은 왼쪽에서 오른쪽으로 쓰이므로 뒤에 올 조각은 볼 수 없습니다. 그래서 대각선 오른쪽은 모두 비어 있고, "
-        "첫 행은 시작 기호만 볼 수 있습니다.",
+        "첫 행은 시작 기호만 볼 수 있습니다. 찾을 것이 없는 헤드는 흔히 시작 기호에 머뭅니다.",
     ),
 )
 HEADS = Words(

@@ -12,7 +12,7 @@ from pathlib import Path
 from clearhead.figures.captions import LANGUAGES, ON_ONE_PAGE
 
 FORMATS = ("png", "svg", "pdf")
-SENTENCE = "고양이가 쥐를 잡았다"
+SENTENCE = "고양이 세 마리가 공원에서 물을 마셨다"
 EXAMPLES = """\
 examples:
   clearhead visualize

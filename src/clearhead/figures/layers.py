@@ -52,6 +52,7 @@ def visualize_layers(
     layer_names: Sequence[str] | None = None,
     title: str | None = None,
     values: bool = True,
+    scale: str = "linear",
     vmax: float | None = None,
     cmap: str | Colormap | None = None,
     batch: int | tuple[int, ...] | None = None,
@@ -66,7 +67,8 @@ def visualize_layers(
     function from a view to one number for each head. "pattern" writes the name of what each head does, coloured by
     pattern, the stronger the score the stronger the colour; `views` may then hold what their `patterns` returned, for
     instance given token ids, or (names, scores).
-    `label` names the numbers beside the colours. Layers with fewer heads than others leave the rest grey.
+    `label` names the numbers beside the colours, and layers with fewer heads than others leave the rest grey. `scale`
+    and the other options are those of `visualize_attention`, a row being a layer.
 
     Raises:
         TypeError, ValueError: the numbers are not (layers, h) floats, the statistic is not one of these, or the layer
@@ -77,7 +79,7 @@ def visualize_layers(
         figure = _patterns(_named(views, batch), layer_names, title)
     else:
         table, usual = _table(views, statistic, batch)
-        shades = shading(table, scale="linear", vmax=vmax, cmap=cmap, what=label or usual)
+        shades = shading(table, scale=scale, vmax=vmax, cmap=cmap, what=label or usual)
         plate = _plate(table.shape, CELL, layer_names, title, bool(np.isnan(table).any()))
         figure, axes = plate.sheet(shades)
         draw_map(axes, table, (1.0, 1.0), table.shape, shades)

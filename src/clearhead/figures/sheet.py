@@ -41,6 +41,7 @@ class Sheet(Figure):
         axes = self.add_axes((left / across, 1 - (top + height) / down, width / across, height / down))
         axes.grid(False, which="both")
         axes.tick_params(which="both", direction="out", length=0, bottom=True, left=True, top=False, right=False)
+        axes.tick_params(which="both", labelbottom=True, labelleft=True, labeltop=False, labelright=False)
         return axes
 
     def write(self, text: str, left: float, top: float, size: float, **style: Any) -> Text:

@@ -46,7 +46,7 @@ class Read(NamedTuple):
     source_words: list[str]
     target_words: list[str]
     between_words: Float[np.ndarray, "t s"]
-    reader: str
+    reader: tuple[str, str]  # which heads between_words are of, in both languages
 
 
 def read(translator: Any, text: str) -> Read:
@@ -74,7 +74,7 @@ def read(translator: Any, text: str) -> Read:
         source_words=cut(translated.source, aligned.source_words),
         target_words=cut(translated.text, aligned.target_words),
         between_words=aligned.matrix(translator.reader),
-        reader=str(translator.reader),
+        reader=captions.reader_name(translator.reader.layer, translator.reader.head),
     )
 
 
@@ -92,7 +92,7 @@ def pictures(seen: Read, language: str) -> list[Picture]:
 
 
 def _self_attention(seen: Read, of_one: int) -> Picture:
-    layer, head = decided_head(seen.encoder)
+    layer, head = telling_head(seen.encoder)
     weights = seen.encoder[layer, head]
     query, key, weight = strongest(weights, seen.source_pieces)
     words = captions.SELF_ATTENTION.filled(layer=layer, head=head, query=query, key=key, weight=weight)
@@ -101,7 +101,7 @@ def _self_attention(seen: Read, of_one: int) -> Picture:
 
 
 def _causal_attention(seen: Read, of_one: int) -> Picture:
-    layer, head = decided_head(seen.decoder)
+    layer, head = telling_head(seen.decoder)
     weights = seen.decoder[layer, head]
     query, key, weight = strongest(weights, seen.target_pieces)
     future = float(np.triu(weights, 1).max(initial=0.0))
@@ -160,12 +160,13 @@ def _every_head(seen: Read, of_one: int) -> Picture:
     return Picture("every-head", figure, words)
 
 
-def decided_head(weights: Float[np.ndarray, "blocks h n_q n_k"]) -> tuple[int, int]:
-    """The layer and head that is most decided, among those that look further than at themselves if there are any."""
-    blocks, h = weights.shape[:2]
-    order = sorted(np.ndindex(blocks, h), key=lambda place: _entropy(weights[place]))
-    further = [place for place in order if name_pattern(weights[place]).name != "diagonal"]
-    return (further or order)[0]
+def telling_head(weights: Float[np.ndarray, "blocks h n n"]) -> tuple[int, int]:
+    """The layer and head whose queries look most decidedly elsewhere than at themselves and at the first position."""
+    n = weights.shape[-1]
+    elsewhere = ~np.eye(n, dtype=bool) & (np.arange(n) > 0)
+    scores = np.where(elsewhere, weights, 0).max(axis=-1).mean(axis=-1)
+    layer, head = np.unravel_index(int(scores.argmax()), scores.shape)
+    return int(layer), int(head)
 
 
 def strongest(weights: Float[np.ndarray, "n n"], pieces: list[str]) -> tuple[str, str, float]:
