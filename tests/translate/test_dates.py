@@ -71,7 +71,7 @@ def test_a_target_says_no_more_than_its_source():
         assert len(years[0]) >= len(years[1])
 
 
-def test_no_text_has_two_translations():
+def test_no_text_has_two_translations(unchecked):  # for speed
     seen = {}
     for day in SOME_DAYS:
         for route in ROUTES:
@@ -79,7 +79,7 @@ def test_no_text_has_two_translations():
             assert seen.setdefault(example.source, example.target) == example.target
 
 
-def test_every_way_of_writing_is_drawn(task):
+def test_every_way_of_writing_is_drawn(task, unchecked):
     """Ways differ in what stands between the digits and letters, once names are replaced by their kind."""
 
     def shape(text):
@@ -119,7 +119,7 @@ def fields(text):
     return (int(korean[1] or 0), int(korean[2]), int(korean[3])) if korean else None
 
 
-def test_the_same_seed_draws_the_same_dates(monkeypatch):
+def test_the_same_seed_draws_the_same_dates(monkeypatch, unchecked):
     monkeypatch.setattr(module, "date_pieces", list)  # the same for every seed, and slow to find
     assert dates(401, 53, seed=7) == dates(401, 53, seed=7)
     assert dates(401, 53, seed=8).test != dates(401, 53, seed=7).test
@@ -153,7 +153,7 @@ def test_a_year_is_two_halves():
     )
 
 
-def test_too_many_dates():
+def test_too_many_dates(unchecked):
     with pytest.raises(ValueError, match=r"3000000 dates are too many: there are \d+ different days .*; ask for \d+"):
         dates(3_000_000, 1)
 
