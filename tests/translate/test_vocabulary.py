@@ -136,6 +136,8 @@ def test_pieces_are_in_normal_form():
 def test_numbers_outside_the_vocabulary(number):
     with pytest.raises(ValueError, match=rf"ids must be in \[0, 13\] for a vocabulary of 14, got {number}"):
         Vocabulary(PIECES).decode([3, number])
+    with pytest.raises(ValueError, match=rf"ids must be in \[0, 13\] for a vocabulary of 14, got {number}"):
+        Vocabulary(PIECES).labels([number])
 
 
 @given(st.text())

@@ -102,18 +102,19 @@ class Vocabulary:
     def decode(self, ids: Sequence[int]) -> str:
         """The text that these numbers spell; padding, beginning and end are left out."""
         text = ""
-        for number in ids:
-            if not 0 <= number < len(self):
-                raise ValueError(f"ids must be in [0, {len(self) - 1}] for a vocabulary of {len(self)}, got {number}")
-            if number < len(SPECIAL):
-                continue
-            piece = self.pieces[number - len(SPECIAL)]
-            text += piece.removeprefix(CONTINUES) if piece.startswith(CONTINUES) else f" {piece}" if text else piece
+        for number, label in zip(ids, self.labels(ids), strict=True):
+            if number >= len(SPECIAL):
+                joined = label.startswith(CONTINUES) or not text
+                text += label.removeprefix(CONTINUES) if joined else f" {label}"
         return text
 
     def labels(self, ids: Sequence[int]) -> list[str]:
         """Each number as it is written in a figure: the piece with its ##, or the name of a special one."""
-        return [(*SPECIAL, *self.pieces)[number] for number in ids]
+        for number in ids:
+            if not 0 <= number < len(self):
+                raise ValueError(f"ids must be in [0, {len(self) - 1}] for a vocabulary of {len(self)}, got {number}")
+        first = len(SPECIAL)
+        return [SPECIAL[number] if number < first else self.pieces[number - first] for number in ids]
 
     def unknown(self, text: str) -> list[Unknown]:
         """Every word of `text` that cannot be spelled; none if `encode` takes it."""
