@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import ml_dtypes
 import numpy as np
 
-from benchmarks import accuracy, gradients, measure, peers
+from benchmarks import accuracy, gradients, looking, measure, peers
 from benchmarks.measure import Effort, Tick
 from benchmarks.peers import Call, Problem
-from benchmarks.rows import LARGEST, RMS, SHARE, SPEED, Goal, Peer, Row, spread
+from benchmarks.rows import COST, EXTRA, LARGEST, MEMORY, RMS, SHARE, SPEED, Goal, Peer, Row, spread
 from clearhead import biases, masks
 
 TYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
@@ -49,16 +49,21 @@ class Case:
     against: str  # what torch is asked to do
     build: Callable[[float, int], Work]  # from size and threads
     goals: tuple[Goal, ...] = ()
+    rounds: int | None = None  # fewer than others have, where one takes long
 
     def measure(self, effort: Effort, threads: int, size: float = 1.0, tick: Tick = lambda share: None) -> Row:
         work = self.build(size, threads)
         for call in work.calls.values():
             call.run()  # compiles
+        if self.rounds is not None:
+            effort = replace(effort, rounds=self.rounds, most_rounds=self.rounds)
         seconds = measure.timings(work.calls, effort, tick)
-        weighed = {name: measure.extra_bytes(call) for name, call in work.calls.items() if name != measure.YARDSTICK}
+        weighed = {name: measure.extra_bytes(call) for name, call in work.calls.items() if name not in measure.BESIDE}
+        values = measure.values(seconds, work.calls, work.problem.operations)
+        about_memory = {goal.value for goal in self.goals} & {EXTRA, MEMORY}
+        values |= {name: x for name, x in measure.memory_values(weighed).items() if name in about_memory}
         return Row(
-            self.name, self.group, self.against,
-            measure.values(seconds, work.calls, work.problem.operations), self.goals,
+            self.name, self.group, self.against, values, self.goals,
             {name: Peer(spread(times), weighed.get(name)) for name, times in seconds.items()},
             len(seconds[measure.OURS]),
             {"operations": work.problem.operations},
@@ -209,7 +214,18 @@ def backward(
             drawn = np.random.default_rng(1).standard_normal((1, h, length, length), np.float32)
             problem = replace(problem, bias=drawn, addition=drawn)
         asked = gradients.Gradients(replace(problem, dropout=dropout))
-        return Work(asked, gradients.calls(asked))
+        return Work(asked, gradients.calls(asked) | {measure.YARDSTICK: peers.sgemm(at(size, 2048))})
+
+    return build
+
+
+def look(n: int, h: int = 8, *, causal: bool = False, others: bool = True) -> Callable[[float, int], Work]:
+    """Looking at n positions: the statistics of every head, and a map of 512 × 512 cells."""
+
+    def build(size: float, threads: int) -> Work:
+        problem = (causal_problem if causal else draw)(at(size, n), h=h)
+        asked = looking.Looking(problem, at(size, 512))
+        return Work(asked, looking.calls(asked, threads, alone=others))
 
     return build
 
@@ -238,6 +254,8 @@ HEADS = {256: 8, 512: 8, 1024: 8, 2048: 8, 4096: 4, 8192: 2}  # so that a call t
 def faster(bound: float) -> tuple[Goal, ...]:
     return (Goal(SPEED, bound),)
 
+
+LOOKING = (*faster(6), Goal(COST, 1.7, most=True), Goal(MEMORY, 1 / 50, most=True))
 
 CASES: tuple[Case | AccuracyCase, ...] = (
     *(
@@ -269,6 +287,12 @@ CASES: tuple[Case | AccuracyCase, ...] = (
     Case("backward bias n=2048", "backward", "SDPA, float mask", backward(2048, bias=True), faster(4)),
     Case("backward d_v=96 n=2048", "backward", "SDPA", backward(2048, d_v=96), faster(4)),
     Case("backward dropout 0.1 n=2048", "backward", "SDPA, dropout_p", backward(2048, dropout=0.1), faster(4)),
+    Case("look n=4096", "look", "eager, all weights", look(4096), LOOKING),
+    Case("look causal n=4096", "look", "eager, all weights", look(4096, causal=True), LOOKING),
+    Case(
+        "look causal n=65536", "look", "nobody: the weights are 128 GiB", look(65536, causal=True, others=False),
+        (Goal(EXTRA, 400, most=True),), rounds=1,
+    ),
     Case("GPT step 8 × 256", "training", "SDPA, is_causal", training(256, 8)),
     Case("GPT step 2 × 1024", "training", "SDPA, is_causal", training(1024, 2)),
     *(

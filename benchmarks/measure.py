@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import Call
-from benchmarks.rows import SHARE, SPEED, Value, spread
+from benchmarks.rows import COST, EXTRA, MEMORY, SHARE, SPEED, Value, spread
 
-OURS, THEIRS, YARDSTICK = "clearhead", "torch", "sgemm"
+OURS, THEIRS, YARDSTICK, ALONE = "clearhead", "torch", "sgemm", "attention alone"
+BESIDE = (YARDSTICK, ALONE)  # what is timed for comparison and computes something else
 TURN = 0.010  # seconds that a turn lasts at least, by repeating short calls
 REST = 0.005  # seconds between two looks at whether the process is at rest
 LONGEST_REST = 0.25
@@ -91,13 +92,22 @@ def ratio(numerator: list[float], denominator: list[float], factor: float = 1.0)
 
 
 def values(seconds: Mapping[str, list[float]], calls: Mapping[str, Call], operations: float) -> dict[str, Value]:
-    """How many times as fast as torch, and which share of the yardstick's rate."""
+    """How many times as fast as torch, which share of the yardstick's rate, how many times attention alone."""
     found = {}
     if THEIRS in seconds:
         found[SPEED] = ratio(seconds[THEIRS], seconds[OURS])
     if YARDSTICK in seconds:
         found[SHARE] = ratio(seconds[YARDSTICK], seconds[OURS], operations / calls[YARDSTICK].operations)
+    if ALONE in seconds:
+        found[COST] = ratio(seconds[OURS], seconds[ALONE])
     return found
+
+
+def memory_values(weighed: Mapping[str, int | None]) -> dict[str, Value]:
+    """How much memory ours took, and which share of torch's that is, as far as it is known."""
+    ours, theirs = weighed.get(OURS), weighed.get(THEIRS)
+    found = {} if ours is None else {EXTRA: spread([ours / 2**20])}
+    return found | ({MEMORY: spread([ours / theirs])} if ours is not None and theirs else {})
 
 
 def extra_bytes(call: Call) -> int | None:

@@ -15,6 +15,9 @@ import numpy as np
 # The values that are reported in columns of their own.
 SPEED = "speed"  # torch's time / clearhead's
 SHARE = "share of sgemm"  # clearhead's operations per second / those of a plain matrix product
+COST = "of attention"  # clearhead's time / that of its attention without looking
+MEMORY = "share of memory"  # clearhead's / torch's
+EXTRA = "extra MiB"
 LARGEST = "largest error"  # clearhead's / that of the textbook in float32
 RMS = "RMS error"
 

@@ -1,6 +1,6 @@
 # The public names of clearhead and where each lives. `__init__.py` reads this file to load them on first use.
 
-from . import biases as biases, masks as masks
+from . import biases as biases, masks as masks, views as views
 from .dispatch import (
     attention as attention,
     explain as explain,
@@ -75,6 +75,10 @@ from .textbook import (
     t5_buckets as t5_buckets,
     validate_attention as validate_attention,
     yarn_scaling as yarn_scaling,
+)
+from .views import (
+    View as View,
+    look as look,
 )
 
 __version__: str

@@ -1,0 +1,85 @@
+"""Looking at attention: clearhead streams the statistics, torch writes the weights out and reads them off.
+
+What is compared is everything end to end: output, entropy, largest weights, the best keys' weights, what each key
+receives, and a pooled map. Beside it stands attention alone, which shows what looking costs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import clearhead as ch
+from benchmarks.measure import ALONE
+from benchmarks.peers import Call, Problem, tensor, with_clearhead
+
+TOP = 8
+
+
+@dataclass(frozen=True)
+class Looking:
+    """All that is to be seen of a problem: the best keys of each query, and a map of `cells` × `cells` per head."""
+
+    of: Problem
+    cells: int
+
+    @property
+    def operations(self) -> float:
+        return self.of.operations
+
+    def truth(self, kind: type[np.floating[Any]] = np.float64) -> np.ndarray:
+        """By torch in the given type, from the weights → everything in a row"""
+        return joined(eager(self, kind)())
+
+
+def calls(problem: Looking, threads: int, *, alone: bool = True) -> dict[str, Call]:
+    """Ours, torch's where the weights fit into memory, and attention alone."""
+    of = problem.of
+
+    def look() -> Any:
+        return ch.look(of.q, of.k, of.v, mask=of.mask, top_k=TOP, map_size=problem.cells)
+
+    def read(view: Any) -> np.ndarray:
+        statistics = (view.entropy, view.max_weight, view.top_k.weights, view.received, view.map())
+        return joined([view.output, *statistics])
+
+    found = {"clearhead": Call(look, read)}
+    if alone:
+        found |= {"torch": Call(eager(problem, np.float32), joined), ALONE: with_clearhead(of, threads)}
+    return found
+
+
+def eager(problem: Looking, kind: type[np.floating[Any]]) -> Any:
+    """The same by torch, as one would write it with all weights at hand."""
+    import torch
+
+    q, k, v = (tensor(x.astype(kind)) for x in (problem.of.q, problem.of.k, problem.of.v))
+    n, cells = q.shape[-2], min(problem.cells, q.shape[-2])
+    forbidden = torch.ones(n, n, dtype=torch.bool).triu(1) if problem.of.causal else None
+    cell = torch.arange(n) * cells // n
+
+    def pooled(x: torch.Tensor) -> torch.Tensor:
+        """x (…, n, n) summed over cells → (…, cells, cells)"""
+        over_keys = torch.zeros(*x.shape[:-1], cells, dtype=x.dtype).index_add_(-1, cell, x)
+        return torch.zeros(*x.shape[:-2], cells, cells, dtype=x.dtype).index_add_(-2, cell, over_keys)
+
+    ones = torch.ones(n, n, dtype=q.dtype)
+    counts = pooled(ones if forbidden is None else ones.masked_fill(forbidden, 0))
+
+    def run() -> list[torch.Tensor]:
+        scores = q @ k.mT * q.shape[-1] ** -0.5
+        if forbidden is not None:
+            scores = scores.masked_fill_(forbidden, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        entropy = torch.special.entr(weights).sum(dim=-1)
+        best = weights.topk(min(TOP, n), dim=-1).values
+        return [weights @ v, entropy, weights.amax(dim=-1), best, weights.sum(dim=-2), pooled(weights) / counts]
+
+    return run
+
+
+def joined(statistics: Any) -> np.ndarray:
+    """Everything in a row; a cell of the map that is masked altogether counts as 0."""
+    return np.nan_to_num(np.concatenate([np.asarray(x).ravel() for x in statistics]))
