@@ -92,6 +92,26 @@ def test_patterns_are_named_and_coloured(rng, tidy):
         tidy(figure)
 
 
+@pytest.mark.parametrize(("layers", "heads"), [(3, 64), (48, 5), (80, 2)], ids=str)
+def test_where_names_do_not_fit_a_legend_has_them(rng, tidy, layers, heads):
+    rows = [(rng.choice(NAMES, heads).tolist(), rng.random(heads)) for _ in range(layers)]
+    figure = visualize_layers(rows, "pattern")
+    tidy(figure)
+    written = {text.get_text() for text in figure.texts}
+    names = {name.replace("_", " ") for name in NAMES}
+    if (layers, heads) == (48, 5):
+        assert set(cell_texts(figure)) == names  # without scores, for which there is no room
+    else:
+        assert names <= written
+        assert cell_texts(figure) == []
+        squares = {text.get_color() for text in figure.texts if text.get_text() == "■"}
+        assert squares == {*PATTERN_COLOURS.values(), OTHER_COLOUR}
+    axes = figure.axes[0]
+    for text in axes.texts:
+        assert text.get_window_extent().width < axes.bbox.width / heads
+        assert text.get_window_extent().height < axes.bbox.height / layers
+
+
 def test_the_stronger_the_score_the_stronger_the_colour():
     figure = visualize_layers([(["self", "self", "local"], [1.0, 0.2, 1.0])], "pattern")
     strong, weak, other = (np.array(patch.get_facecolor()[:3]) for patch in figure.axes[0].patches)

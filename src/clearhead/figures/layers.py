@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from clearhead.figures.heatmap import draw_map
 from clearhead.figures.measure import NOTE_SIZE, text_size, text_style
 from clearhead.figures.plate import Plate
 from clearhead.figures.save import checked_path, write
-from clearhead.figures.shading import Shading, shading
+from clearhead.figures.shading import BEHIND, Shading, shading
 from clearhead.figures.source import STATISTICS, source
 from clearhead.figures.ticks import key_ticks, query_ticks
 from clearhead.figures.weights import as_array
@@ -29,6 +30,8 @@ from clearhead.figures.weights import as_array
 CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
 NAMED_CELL = (0.94, 0.42)  # with the name of a pattern in it
 LARGEST = (11.0, 9.0)
+NAME_ROOM = (0.62, 0.15)  # the smallest cell that can hold a name
+SCORE_ROOM = 0.3  # the lowest that can hold a score as well
 SMALLEST_NUMBER = 6.0  # points
 # Okabe and Ito's colours, which eyes of any kind tell apart; as tints, so that text can be read on them. Every pattern
 # has its own in all figures.
@@ -174,27 +177,47 @@ def _of_view(view: Any, batch: Any) -> tuple[Any, Any]:
 
 
 def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, title: str | None) -> Figure:
-    """Names in cells, coloured by pattern."""
+    """Names in cells, coloured by pattern; where cells are too small for names, a legend has them."""
     heads = max(len(names) for names, _ in rows)
     ragged = any(len(names) < heads for names, _ in rows)
-    note = "The stronger the colour, the larger the share of the head's attention that the pattern explains."
+    note = "The stronger the colour, the better the pattern fits what the head does."
     plate = _plate((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
+    cell = (plate.width / heads, plate.height / len(rows))
+    if cell[0] < NAME_ROOM[0] or cell[1] < NAME_ROOM[1]:
+        known = dict.fromkeys(name for names, _ in rows for name in names)
+        plate = replace(plate, legend=tuple((_shown(name), _colour(name)) for name in sorted(known)))
     figure, axes = plate.sheet(None)
-    axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5), facecolor=BEHIND if ragged else "none")
     axes.spines[:].set_visible(False)
-    width = plate.width / heads
     for i, (names, scores) in enumerate(rows):
         for j, (name, score) in enumerate(zip(names, scores, strict=True)):
-            _name_cell(axes, i, j, name, float(score), width)
+            tint = _tint(name, float(score))
+            axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))
+            if not plate.legend:
+                _name_cell(axes, i, j, _shown(name), float(score), tint, cell)
     return figure
 
 
-def _name_cell(axes: Axes, i: int, j: int, name: str, score: float, width: float) -> None:
-    colour = PATTERN_COLOURS.get(name, OTHER_COLOUR)
+def _name_cell(
+    axes: Axes, i: int, j: int, name: str, score: float, tint: Float[np.ndarray, " 3"], cell: tuple[float, float]
+) -> None:
+    """The name of the pattern, and its score below it if the cell is high enough for both."""
+    (text,), size = fitted([name], 0.92 * cell[0], (NOTE_SIZE, 7.0, 6.0))
+    style: dict[str, Any] = {"color": colours.text_colours(tint)[()], "ha": "center", "va": "center_baseline"}
+    both = cell[1] >= SCORE_ROOM
+    axes.text(j, i - 0.16 * both, text, **style, **text_style(size))
+    if both:
+        axes.text(j, i + 0.24, f"{score:.2f}", **style, **text_style(6.5))
+
+
+def _tint(name: str, score: float) -> Float[np.ndarray, " 3"]:
     strength = 0.12 + 0.78 * min(max(score, 0.0), 1.0)
-    tint = np.array(to_rgb(colour)) * strength + (1 - strength)
-    axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))
-    (text,), size = fitted([name.replace("_", " ")], 0.9 * width, (NOTE_SIZE, 7.0, 6.0))
-    ink = colours.text_colours(tint)[()]
-    axes.text(j, i - 0.16, text, color=ink, ha="center", va="center_baseline", **text_style(size))
-    axes.text(j, i + 0.24, f"{score:.2f}", color=ink, ha="center", va="center_baseline", **text_style(6.5))
+    return np.asarray(to_rgb(_colour(name))) * strength + (1 - strength)
+
+
+def _colour(name: str) -> str:
+    return PATTERN_COLOURS.get(name, OTHER_COLOUR)
+
+
+def _shown(name: str) -> str:
+    return name.replace("_", " ")

@@ -26,6 +26,8 @@ from clearhead.figures.strips import Strip
 from clearhead.figures.ticks import Ticks
 
 WORD_SIZES = (LABEL_SIZE, 8.5, 7.5)
+LEGEND_LINE = 0.2
+SQUARE = 0.16  # and the space after it
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Plate:
     keys_above: bool = False
     over: Strip | None = None
     beside: Strip | None = None
+    legend: tuple[tuple[str, str], ...] = ()  # names and their colours
 
     def sheet(self, shades: Shading | None) -> tuple[Sheet, Axes]:
         """The sheet with everything drawn but the map, and the axes of the map. Without shades there is no bar."""
@@ -52,13 +55,20 @@ class Plate:
         note, note_height = block(self.note, NOTE_SIZE, across - 2 * MARGIN)
         top = MARGIN + title_height + self._above()
         below = self.height + (self._below() if not self.keys_above else 0.0)
-        down = top + max(below, bar.height if bar else 0.0) + note_height + MARGIN
+        entries = _in_lines(self.legend, across - 2 * MARGIN)
+        legend_top = top + max(below, bar.height if bar else 0.0) + 0.06
+        down = legend_top - 0.06 + LEGEND_LINE * (1 + max((line for _, _, line, _ in entries), default=-1))
+        down += note_height + MARGIN
 
         sheet = Sheet(across, down)
         if title:
             sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
         if note:
             sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+        for name, colour, line, place in entries:
+            level = legend_top + (line + 0.5) * LEGEND_LINE
+            sheet.write("■", MARGIN + place, level, LABEL_SIZE, va="center", color=colour)
+            sheet.write(name, MARGIN + place + SQUARE, level, NOTE_SIZE, va="center")
         axes = sheet.axes_at(left, top, self.width, self.height)
         put_query_ticks(axes, self.queries)
         put_key_ticks(axes, self.keys, above=self.keys_above)
@@ -98,3 +108,16 @@ class Plate:
         (columns,), size = fitted([self.words[1]], max(self.width, 0.5), WORD_SIZES)
         level = top - self._below() if self.keys_above else top + self.height + self._below()
         sheet.write(columns, left + self.width / 2, level, size, ha="center", va="top" if self.keys_above else "bottom")
+
+
+def _in_lines(legend: tuple[tuple[str, str], ...], width: float) -> list[tuple[str, str, int, float]]:
+    """Each name and colour with its line and its place in it, as many to a line as there is room for."""
+    entries: list[tuple[str, str, int, float]] = []
+    line, place = 0, 0.0
+    for name, colour in legend:
+        taken = SQUARE + text_size(name, NOTE_SIZE)[0] + 0.2
+        if place and place + taken > width:
+            line, place = line + 1, 0.0
+        entries.append((name, colour, line, place))
+        place += taken
+    return entries
