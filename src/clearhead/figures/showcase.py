@@ -51,7 +51,7 @@ class Read(NamedTuple):
 
 def read(translator: Any, text: str) -> Read:
     """Translate a text and keep all that was looked at. Raises ValueError for a text the translator cannot read."""
-    from clearhead.translate import vocabulary  # a room further down, which only this command needs
+    from clearhead.translate import alignment, vocabulary  # a room further down, which only this command needs
 
     translated = translator.translate([text])[0]
     if not translated.target_ids:
@@ -73,7 +73,11 @@ def read(translator: Any, text: str) -> Read:
         cross=np.stack(output.cross_weights),
         source_words=cut(translated.source, aligned.source_words),
         target_words=cut(translated.text, aligned.target_words),
-        between_words=aligned.matrix(translator.reader),
+        between_words=alignment.between_words(
+            translator.reader.of(aligned.weights),
+            alignment.parts(aligned.target_spans, aligned.target_words),
+            alignment.parts(aligned.source_spans, aligned.source_words),
+        ),
         reader=captions.reader_name(translator.reader.layer, translator.reader.head),
     )
 
