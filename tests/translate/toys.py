@@ -9,10 +9,12 @@ import functools
 
 import numpy as np
 
+from clearhead.translate.alignment import Reader
 from clearhead.translate.batches import Corpus
 from clearhead.translate.examples import Example, Line, Task, linked
 from clearhead.translate.model import Shape
 from clearhead.translate.training import Settings, Trainer, train
+from clearhead.translate.translator import Translator
 from clearhead.translate.vocabulary import Vocabulary
 
 WORDS = ("ba", "ce", "di", "fo", "gu", "ha", "je")
@@ -71,3 +73,10 @@ class At:
 
     def looked(self, trainer, moment):
         pass
+
+
+@functools.cache
+def translator() -> Translator:
+    """The trained model in NumPy."""
+    learner = trained()
+    return Translator(learner.model.to_textbook(), vocabulary(), "backwards", learner.corpus.longest, Reader(0, None))

@@ -37,7 +37,7 @@ def words(text: str) -> list[Span]:
 
 def parts(spans: Sequence[Span], whole: Sequence[Span]) -> Bool[np.ndarray, "whole spans"]:
     """Which of the spans belong to each larger one: those that it shares a character with."""
-    starts, stops = np.array(spans, int).reshape(-1, 2).T
+    starts, stops = np.array(spans, int).reshape(-1, 2).T  # there may be none of either
     begins, ends = np.array(whole, int).reshape(-1, 2).T
     return (starts < ends[:, None]) & (begins[:, None] < stops)
 
@@ -102,17 +102,15 @@ class Aligned(NamedTuple):
     target_spans: Sequence[Span]
     weights: np.ndarray
 
-    def matrix(self, reader: Reader) -> Float[np.ndarray, "t s"]:
-        """How much each target word looks at each source word: (t, s)."""
+    def matrix(self) -> Float[np.ndarray, "blocks h t s"]:
+        """How much each target word looks at each source word, in every head: (blocks, h, t, s)."""
         return between_words(
-            reader.of(self.weights),
-            parts(self.target_spans, self.target_words),
-            parts(self.source_spans, self.source_words),
+            self.weights, parts(self.target_spans, self.target_words), parts(self.source_spans, self.source_words)
         )
 
     def looked_at(self, reader: Reader) -> Int[np.ndarray, " t"]:
         """The source word that each target word looks at most: (t,)."""
-        return self.matrix(reader).argmax(axis=-1)
+        return reader.of(self.matrix()).argmax(axis=-1)
 
 
 class Score(NamedTuple):
@@ -153,7 +151,8 @@ def measure(pairs: Iterable[tuple[Aligned, Iterable[tuple[Span, Span]]]]) -> lis
         gold = gold_words(aligned, links)
         linked = gold.any(axis=-1)
         ways = ways or readers(*aligned.weights.shape[:2])
-        found = np.stack([aligned.looked_at(reader)[linked] for reader in ways])  # (readers, linked)
+        matrix = aligned.matrix()
+        found = np.stack([reader.of(matrix).argmax(axis=-1)[linked] for reader in ways])  # (readers, linked)
         right = right + gold[linked][np.arange(linked.sum()), found].sum(axis=-1)
         total += int(linked.sum())
         links_total += int(gold.sum())

@@ -80,7 +80,7 @@ def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
 def alignment_line(translated: Translated, reader: Reader) -> str:
     """Each word of a translation, the source word it looked at most, and how much."""
     aligned = translated.aligned()
-    matrix = aligned.matrix(reader)
+    matrix = reader.of(aligned.matrix())
     entries = []
     for (start, stop), weights in zip(aligned.target_words, matrix, strict=True):
         word = translated.text[start:stop]

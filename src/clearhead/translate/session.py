@@ -164,10 +164,10 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
 
 def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> list[str]:
     """What is printed at the end."""
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    load = f" at load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     lines = [
-        f"trained {trainer.task}: {translator.model.num_parameters:,} parameters, {trainer.step} steps, "
-        f"{trainer.seconds:.0f} s{load}"
+        f"trained {trainer.task}: {translator.model.num_parameters:,} parameters, {trainer.step} steps in "
+        f"{trainer.seconds:.0f} s{load}, {trainer.processor:.0f} s of processor time"
     ]
     if order.pairs is not None:
         lines += pairs_lines(trainer, tasks[0])

@@ -97,7 +97,7 @@ class Trainer:
         self.training, self.held_out = self.corpus.select(order[held_out:]), self.corpus.select(order[:held_out])
         self.model = self.shape.build(len(self.vocabulary), self.settings.seed)
         self.optimiser = torch.optim.Adam(self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
-        self.step, self.seconds = 0, 0.0
+        self.step, self.seconds, self.processor = 0, 0.0, 0.0  # so far, by the clock and of all processors
         self.losses: list[float] = []  # since the last look
         self.moments: list[Moment] = []
         self.film: dict[int, np.ndarray] = {}  # step → cross-attention (blocks, h, n_t, n_s) over the watched pair
@@ -125,7 +125,7 @@ class Trainer:
 
     def advance(self) -> float:
         """One step; returns the loss before it."""
-        started = time.perf_counter()
+        started = time.perf_counter(), time.process_time()
         self._filmed()
         self.step += 1
         for group in self.optimiser.param_groups:
@@ -142,7 +142,7 @@ class Trainer:
         if not math.isfinite(value := loss.item()):
             raise ValueError(f"the loss of step {self.step} is {value}; a lower learning rate may help")
         self.losses.append(value)
-        self.seconds += time.perf_counter() - started
+        self._count(*started)
         return value
 
     def due(self) -> bool:
@@ -151,7 +151,7 @@ class Trainer:
 
     def look(self) -> Moment:
         """Translate the held-out pairs, and keep the weights if they do at least as well as any before."""
-        started = time.perf_counter()
+        started = time.perf_counter(), time.process_time()
         written = write(self.model, self.held_out.sources, max_len=self.max_len)
         shares = exact_match(written, self.held_out, self.vocabulary), overlap(written, self.held_out)
         moment = Moment(self.step, float(np.mean(self.losses)), *shares)
@@ -160,7 +160,7 @@ class Trainer:
         self.moments.append(moment)
         self.losses = []
         self._filmed(last=self.finished)
-        self.seconds += time.perf_counter() - started
+        self._count(*started)
         return moment
 
     def save(self, path: Path, description: dict[str, Any] | None = None) -> None:
@@ -199,6 +199,7 @@ class Trainer:
         self.film = {int(step): weights for step, weights in named("film.").items()}
         self.random = to_torch(arrays["random"])
         self.step, self.seconds = description["step"], description["seconds"]
+        self.processor = description["processor"]
         self.losses = description["losses"]
         self.moments = [Moment(*moment) for moment in description["moments"]]
         averages, squares = named("exp_avg."), named("exp_avg_sq.")
@@ -208,6 +209,10 @@ class Trainer:
                 "exp_avg": to_torch(averages[name]),
                 "exp_avg_sq": to_torch(squares[name]),
             }
+
+    def _count(self, clock: float, processor: float) -> None:
+        self.seconds += time.perf_counter() - clock
+        self.processor += time.process_time() - processor
 
     def _identity(self) -> dict[str, Any]:
         """What a training must have in common with one that it continues."""
@@ -225,6 +230,7 @@ class Trainer:
         return {
             "step": self.step,
             "seconds": self.seconds,
+            "processor": self.processor,
             "losses": self.losses,
             "moments": [list(moment) for moment in self.moments],
         }

@@ -110,20 +110,23 @@ class Translator:
             ValueError: a text is empty, too long, or holds a word that cannot be spelled.
         """
         read = [self._read(text) for text in texts]
-        rows = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
-        for row, (ids, _) in zip(rows, read, strict=True):
+        sources = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
+        for row, (ids, _) in zip(sources, read, strict=True):
             row[: len(ids)] = ids
-        found = greedy(self.model, rows, bos_id=BEGIN, eos_id=END, max_len=self.longest[1] + MARGIN)
+        found = greedy(self.model, sources, bos_id=BEGIN, eos_id=END, max_len=self.longest[1] + MARGIN)
         translated = []
         for i, (ids, spans) in enumerate(read):
             written = found.ids[i, : found.lengths[i]].tolist()
-            ended = written[-1] == END
-            weights = found.cross_weights[i, :, :, : len(written), : len(ids)]
-            text, target_spans = spelled(written, self.vocabulary)
-            target = written[:-1] if ended else written
+            # All but the last, which is END or one too many. A model that has learned nothing may write BEGIN.
+            rows = [t for t, number in enumerate(written[:-1]) if number >= len(SPECIAL)]
+            target = [written[t] for t in rows]
+            weights = found.cross_weights[i][:, :, [*rows, len(written) - 1], : len(ids)]
+            text, target_spans = spelled(target, self.vocabulary)
             probability = math.exp(float(found.log_probability[i]) / len(written))
             translated.append(
-                Translated(texts[i], text, ids[:-1], target, spans, target_spans, weights, probability, ended)
+                Translated(
+                    texts[i], text, ids[:-1], target, spans, target_spans, weights, probability, written[-1] == END
+                )
             )
         return translated
 
@@ -142,11 +145,11 @@ class Translator:
         if not text.strip():
             raise ValueError("there is nothing to translate: the text is empty; give a sentence or a date")
         pieces = self.longest[0] - 1
-        most = pieces * (max(map(len, self.vocabulary.pieces)) + 1)
+        most = 2 * pieces * (max(map(len, self.vocabulary.pieces)) + 1)  # even in twice as many there is no hope
         if len(text) > most:
             raise ValueError(
-                f"a text of {len(text):,} characters is too long: this model has learned sentences of up to {pieces} "
-                f"pieces, which is {most} characters at the very most; translate one sentence at a time"
+                f"a text of {len(text):,} characters is too long: the longest sentence this model has learned has "
+                f"{pieces} pieces, such as words and endings; translate one sentence at a time"
             )
         ids, spans = self.vocabulary.encode(text)
         if len(ids) > pieces:
