@@ -62,8 +62,7 @@ def _given(view: View, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
     call = view.again(values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
     output, lse = call.run()
     assert lse is not None
-    with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
-        share = np.where(np.isneginf(lse), 0, np.exp(lse - view._lse))
+    share = view._shaped(view._recomputed.share(lse.reshape(view._recomputed.lse.shape)))
     return np.asarray(output * share[..., None])
 
 

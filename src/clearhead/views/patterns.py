@@ -26,6 +26,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
+from clearhead import masks
 from clearhead.views import tokens
 from clearhead.views.bands import BAND, band_scores, even
 from clearhead.views.weights import Weights
@@ -177,17 +178,19 @@ def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
     from clearhead.kernels.observation import observe
 
-    call, mass = view.within(radius)
+    call = view.again(view.column(), masks.window(radius, radius), sinks=False)
     seen = observe(call, output=False)
-    counts = view._shaped(np.array(Weights(call, seen.lse.reshape(*call.lead, call.n_q)).counts()))
-    return np.minimum(mass * np.exp(seen.observation.entropy) / np.maximum(counts, 1), 1)
+    found = Weights(call, seen.lse.reshape(*call.lead, call.n_q))
+    share, counts = view._recomputed.share(found.lse), found.counts()
+    evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
+    return view._shaped(np.minimum(share * evenness, 1))
 
 
 def _within(view: View, radius: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """The share of each head's attention that lies at most its radius away."""
     result = np.zeros(radius.shape)
     for each in np.unique(radius):
-        result = np.where(radius == each, _mean(view.within(int(each))[1], counted), result)
+        result = np.where(radius == each, _mean(view._mass(masks.window(int(each), int(each))), counted), result)
     return result
 
 

@@ -66,8 +66,7 @@ def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) 
     """The mass on the keys whose token is the query's: those before it, and those after it too if `later`."""
     call = view.again(view.column(), sinks=False)
     tied = call.allowed is not None or call.rule is not None or call.bias is not None or call.table is not None
-    lse = view._recomputed.lse
-    if tied or call.many_axes is not None or too_far(lse).any():
+    if tied or call.many_axes is not None or too_far(view._lse).any():
         return _by_rule(view, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
     part = call.run()[1]
@@ -79,9 +78,7 @@ def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) 
         np.take_along_axis(x, np.broadcast_to(back, full), axis=-1)
         for x in (part.reshape(full), np.broadcast_to(union_size(*call.ranges), full))
     )
-    with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
-        mass = np.where(np.isneginf(part), 0, np.minimum(np.exp(part - lse), 1)).astype(call.kind)
-    return TokenMass(view._shaped(mass), view._shaped(keys))
+    return TokenMass(view._shaped(view._recomputed.share(part)), view._shaped(keys))
 
 
 def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> tuple[np.ndarray, Call]:

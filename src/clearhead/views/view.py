@@ -12,6 +12,7 @@ where they lie, and they must not be changed while it is in use.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,8 @@ from clearhead.views.grouping import Labels, between_groups
 from clearhead.views.weights import Weights, strips, too_far
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from clearhead.kernels.observation import Observation, Seen
     from clearhead.views.patterns import Patterns
 
@@ -256,6 +259,15 @@ class View:
         """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""
         return average(self, heads)
 
+    def plot(self, kind: str | None = None, *, tokens: Sequence[object] | None = None, **options: Any) -> Figure:
+        """A figure of this view: its heads in a grid, one head with its tokens, or as `kind` says.
+
+        The kinds and their options are told in `clearhead.figures.plot`.
+        """
+        from clearhead.figures import plot
+
+        return plot(self, kind, tokens=tokens, **options)
+
     # Inside, where all is NumPy
 
     @functools.cached_property
@@ -310,10 +322,7 @@ class View:
         call = self.again(self.column(), _boolean(further), sinks=False)
         part = call.run()[1]
         assert part is not None
-        part = part.reshape(lse.shape)
-        with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
-            share = np.where(np.isneginf(part), 0, np.minimum(np.exp(part - lse), 1)).astype(self.call.kind)
-        far = too_far(lse)
+        share, far = self._recomputed.share(part.reshape(lse.shape)), too_far(lse)
         return self._shaped(self._summed(call, share, far) if far.any() else share)
 
     def _summed(self, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
@@ -357,11 +366,6 @@ class View:
             softcap=self.call.softcap or None, sinks=self.call.sinks if sinks else None, lse=True,
         )  # fmt: skip
         return replace(call, bias=self.call.bias, table=self.call.table, bias_shape=self.call.bias_shape)
-
-    def within(self, radius: int) -> tuple[Call, np.ndarray]:
-        """The call of the keys at most `radius` away, without sinks, and the share of attention they get (…, h, n_q)"""
-        near = masks.window(radius, radius)
-        return self.again(self.column(), near, sinks=False), self._mass(near)
 
     def column(self) -> np.ndarray:
         """Values of one column, for calls of which only the lse is wanted."""

@@ -102,6 +102,12 @@ class Weights:
         added = self._added(batch, head, query, key)
         return result if added is None else result & ~np.isneginf(added)
 
+    def share(self, lse: Float[np.ndarray, "*lead n_q"]) -> Float[np.ndarray, "*lead n_q"]:
+        """The share of attention that falls on some of the keys, from the lse of those keys alone: (…, h, n_q)"""
+        with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
+            share = np.minimum(np.exp(lse - self.lse), 1)
+        return np.where(np.isneginf(lse), 0, share).astype(self.lse.dtype)
+
     def counts(self) -> Int[np.ndarray, "*lead n_q"]:
         """How many keys each query may attend to: → (…, h, n_q)"""
         call = self.call
