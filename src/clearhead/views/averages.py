@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from clearhead import masks
 from clearhead.views.edges import chosen
 from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.matrix import Matrix
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -39,28 +40,26 @@ class Average:
 
     @property
     def received(self) -> Float[Any, "... n_k"]:
-        return self._mean(lambda view: view._seen.received)
+        return self._mean(lambda matrix: matrix.seen.received)
 
     @property
     def on_first(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda view: view._on_first)
+        return self._mean(lambda matrix: matrix.on_first)
 
     @property
     def on_self(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda view: view._on_self)
+        return self._mean(lambda matrix: matrix.on_self)
 
     @property
     def distance(self) -> Float[Any, "... n_q"]:
         """How far away the mean of the heads looks: each counts with the mass it has."""
-        far, total = (self._plain_mean(of) for of in (lambda view: view._seen.distance, lambda view: view._total))
+        far, total = (self._plain_mean(of) for of in (lambda matrix: matrix.seen.distance, lambda matrix: matrix.total))
         return self._give(np.divide(far, total, out=np.zeros_like(far), where=total != 0))
 
     def map(self) -> Float[Any, "... size_q size_k"]:
         """The mean over all places, of all heads, that are not masked; NaN where there are none."""
-        total, count = (
-            self._plain_mean(of)
-            for of in (lambda view: view._pooled().map_sum, lambda view: view._pooled().map_count.astype(np.float64))
-        )
+        total = self._plain_mean(lambda matrix: matrix.pooled().map_sum)
+        count = self._plain_mean(lambda matrix: matrix.pooled().map_count.astype(np.float64))
         pooled = np.divide(total, count, out=np.full(count.shape, np.nan), where=count != 0)
         return self._give(pooled.astype(total.dtype))
 
@@ -69,11 +68,11 @@ class Average:
 
         def window(view: View) -> np.ndarray:
             if not view.lead:
-                return view._window(None, rows, cols, batch)
+                return view.matrix.window(None, rows, cols, batch)
             total: Any = 0
-            heads = _heads(view, self.heads)
+            heads = _heads(view.matrix, self.heads)
             for head in heads:  # one at a time: the memory of one window
-                total = total + view._window(int(head), rows, cols, batch)
+                total = total + view.matrix.window(int(head), rows, cols, batch)
             return np.asarray(total / heads.size)
 
         return self._give(self._over_views(window))
@@ -84,18 +83,18 @@ class Average:
 
     def mass(self, mask: masks.Mask | ArrayLike | None = None) -> Float[Any, "... n_q"]:
         """The share of attention on the keys a further mask allows: → (…, n_q)"""
-        return self._mean(lambda view: view._mass(mask))
+        return self._mean(lambda matrix: matrix.mass(mask))
 
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
         """Attention between groups of positions, such as words: → (…, G_q, G_k)"""
-        return self._mean(lambda view: between_groups(view, query_groups, key_groups))
+        return self._mean(lambda matrix: between_groups(matrix, query_groups, key_groups))
 
-    def _mean(self, of: Callable[[View], np.ndarray]) -> Any:
+    def _mean(self, of: Callable[[Matrix], np.ndarray]) -> Any:
         return self._give(self._plain_mean(of))
 
-    def _plain_mean(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
+    def _plain_mean(self, of: Callable[[Matrix], np.ndarray]) -> np.ndarray:
         """The mean over heads and views of something that has one entry for each head: (…, h, a, …) → (…, a, …)"""
-        return self._over_views(lambda view: over_heads(view, of(view), self.heads))
+        return self._over_views(lambda view: over_heads(view.matrix, of(view.matrix), self.heads))
 
     def _over_views(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
         total: Any = 0
@@ -128,16 +127,18 @@ def checked_views(views: View | Sequence[View], *, square: bool = False) -> tupl
     return every
 
 
-def over_heads(view: View, x: np.ndarray, heads: Any) -> np.ndarray:
+def over_heads(matrix: Matrix, x: np.ndarray, heads: Any) -> np.ndarray:
     """The mean over the chosen heads: (…, h, a, …) → (…, a, …)"""
-    if not view.lead:
+    if not matrix.lead:
         return x
-    axis = len(view.batch_shape)
-    return np.asarray(np.take(x, _heads(view, heads), axis=axis).mean(axis=axis))
+    axis = len(matrix.batch_shape)
+    return np.asarray(np.take(x, _heads(matrix, heads), axis=axis).mean(axis=axis))
 
 
-def _heads(view: View, heads: Any) -> np.ndarray:
-    found = np.arange(view.heads) if heads is None else np.arange(view.heads)[chosen("heads", heads, view.heads)[0]]
+def _heads(matrix: Matrix, heads: Any) -> np.ndarray:
+    found = (
+        np.arange(matrix.heads) if heads is None else np.arange(matrix.heads)[chosen("heads", heads, matrix.heads)[0]]
+    )
     if not found.size:
-        raise ValueError(f"there must be at least one head to average over, got {heads!r} of {view.heads}")
+        raise ValueError(f"there must be at least one head to average over, got {heads!r} of {matrix.heads}")
     return found

@@ -42,6 +42,15 @@ def entering(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, An
     return (to_numpy(q), to_numpy(k), None if v is None else to_numpy(values)), taken, to_torch
 
 
+def floats(name: str, value: Any, *, ndim: int = 2) -> np.ndarray:
+    """Floats as an array, from an array or a tensor."""
+    if is_tensor(value):
+        from clearhead.torch.arrays import to_numpy
+
+        value = to_numpy(value)
+    return checks.float_array(name, value, ndim=ndim)
+
+
 def numbers(name: str, value: ArrayLike) -> np.ndarray:
     """Whole numbers as an array: token ids, groups, positions; from a list, an array or a tensor."""
     array = np.asarray(value)

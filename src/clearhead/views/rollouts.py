@@ -38,8 +38,8 @@ def rollout(
     layers, share = checked_views(views, square=True), _share(residual)
     row = _one_hot(layers[0], position)
     for view in reversed(layers):
-        received = view._received_from(row[..., None, :] if view.lead else row)
-        row = share * row + (1 - share) * over_heads(view, received, heads)
+        received = view.matrix.received_from(row[..., None, :] if view.lead else row)
+        row = share * row + (1 - share) * over_heads(view.matrix, received, heads)
     return layers[0]._give(row)
 
 
@@ -54,8 +54,8 @@ def flow(
     column = _one_hot(layers[0], position)
     for view in layers:
         values = column[..., None, :, None] if view.lead else column[:, None]
-        mixed = view._mix(values)[..., 0]
-        column = share * column + (1 - share) * over_heads(view, mixed, heads)
+        mixed = view.matrix.mix(values)[..., 0]
+        column = share * column + (1 - share) * over_heads(view.matrix, mixed, heads)
     return layers[0]._give(column)
 
 
@@ -84,16 +84,16 @@ def pooled_rollout(
     queries = np.maximum(np.bincount(cells, minlength=size), 1)[:, None]
     product = np.broadcast_to(np.eye(size), (*layers[0].batch_shape, size, size))
     for view in layers:
-        moved = over_heads(view, view._pooled(size).map_sum, heads) / queries
+        moved = over_heads(view.matrix, view.matrix.pooled(size).map_sum, heads) / queries
         product = share * product + (1 - share) * (moved @ product)
-    product = np.array(product, layers[0].call.kind)
+    product = np.array(product, layers[0].matrix.call.kind)
     return ApproximateRollout(layers[0]._give(product), layers[0]._give(cells))
 
 
 def _one_hot(view: View, position: int) -> np.ndarray:
     """1 at the position, 0 elsewhere: (*batch, n)"""
     place, _ = chosen("position", checks.count("position", position, least=None), view.n_q)
-    result = np.zeros((*view.batch_shape, view.n_q), view.call.kind)
+    result = np.zeros((*view.batch_shape, view.n_q), view.matrix.call.kind)
     result[..., place] = 1
     return result
 
