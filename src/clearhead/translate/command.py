@@ -90,7 +90,8 @@ def run(options: argparse.Namespace) -> int:
 def refuse(options: argparse.Namespace, what: str, *names: str, advice: str | None = None) -> None:
     """Options that mean nothing here are not ignored."""
     for name in names:
-        if getattr(options, name) not in (None, False, []):
+        value = getattr(options, name)
+        if not (value is None or value is False or value == []):  # layer 0 is a layer
             given = "TEXT" if name == "texts" else f"--{name}"
             hint = f"it goes with {advice}" if advice else "leave out one of the two"
             raise argparse.ArgumentError(None, f"{given} cannot be used with {what}; {hint}")
@@ -103,7 +104,7 @@ def translate(options: argparse.Namespace) -> int:
     from clearhead.translate.translator import Translator
 
     translator = Translator.load(options.model)
-    if options.task not in (None, translator.task):
+    if translator.task != "all" and options.task not in (None, translator.task):
         raise ValueError(
             f"{options.model or 'the model that comes with clearhead'} was trained on {translator.task}, not on "
             f"{options.task}; leave --task out, or name a model of that task with --model"

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from clearhead.figures import visualize_attention
 from clearhead.figures.save import checked_path
 from clearhead.translate.alignment import Reader
-from clearhead.translate.progress import percent
+from clearhead.translate.report import percent
 from clearhead.translate.translator import Translated
 
 END = "<end>"  # of a text, which is a place to look at too
@@ -60,10 +60,10 @@ def strip(
     steps = chosen(sorted(film))
     names = [f"step {step}{_exact_at(step, exact)}" for step in steps]
     maps = np.stack([reader.of(film[step]) for step in steps])
-    title = f"Cross-attention while training, {reader}"
     if save.suffix.lower() == ".gif":
-        _move(translated, maps, names, title, save)
+        _move(translated, maps, names, save)
     else:
+        title = f"Cross-attention ({reader}) while training, and the share of held-out pairs translated to the letter"
         _drawn(translated, maps, names, title, save)
 
 
@@ -81,7 +81,7 @@ def checked_film(path: Path) -> Path:
 
 def _exact_at(step: int, exact: Mapping[int, float]) -> str:
     looks = [look for look in exact if look <= step]
-    return f" · {percent(exact[max(looks)])}" if looks else ""
+    return f" · {percent(exact[max(looks)])} right" if looks else ""
 
 
 def _drawn(
@@ -99,15 +99,13 @@ def _drawn(
     )
 
 
-def _move(
-    translated: Translated, maps: Float[np.ndarray, "pictures n_t n_s"], names: list[str], title: str, save: Path
-) -> None:
+def _move(translated: Translated, maps: Float[np.ndarray, "pictures n_t n_s"], names: list[str], save: Path) -> None:
     """One picture after the other, the last one for longer, again and again."""
     from PIL import Image
 
     frames = []
     for cells, name in zip(maps, names, strict=True):
-        figure = _drawn(translated, cells[None], [name], f"{title} · {name}", None)
+        figure = _drawn(translated, cells[None], [name], name, None)
         figure.canvas.draw()
         frames.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB"))  # type: ignore[attr-defined]
     size = (max(frame.width for frame in frames), max(frame.height for frame in frames))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from clearhead.translate.report import percent
+
 if TYPE_CHECKING:
     from clearhead.translate.training import Moment, Trainer
 
@@ -50,11 +52,3 @@ class Bar:
                 f"{percent(moment.exact)} exact, {trainer.seconds:.0f} s, at most {left:.0f} s left",
                 highlight=False,
             )
-
-
-def percent(share: float) -> str:
-    """A share for people: 99.8 %. Only what is whole is called 100 %."""
-    rounded = f"{100 * share:.1f}"
-    if rounded == "100.0":
-        return "100 %" if share >= 1 else "99.9 %"
-    return f"{rounded} %"

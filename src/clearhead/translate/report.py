@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, measure
 from clearhead.translate.examples import Example
-from clearhead.translate.progress import percent
 from clearhead.translate.translator import Translated, Translator
 
 APART = 10.0  # points of BLEU between training and held-out pairs from which on a model is said to memorise
@@ -48,6 +47,14 @@ def best_reader(translator: Translator, examples: Sequence[Example]) -> Reader:
     """Whose attention agrees best with the gold links of a few training examples; what is unseen has no say in it."""
     scores = alignment_scores(translator, examples[:SENTENCES_TO_CHOOSE_BY])
     return scores[0].reader if scores else MEAN
+
+
+def percent(share: float) -> str:
+    """A share for people: 99.8 %. Only what is whole is called 100 %."""
+    rounded = f"{100 * share:.1f}"
+    if rounded == "100.0":
+        return "100 %" if share >= 1 else "99.9 %"
+    return f"{rounded} %"
 
 
 def verdict_lines(translator: Translator, name: str, verdict: Verdict) -> Iterator[str]:

@@ -20,8 +20,9 @@ from clearhead.translate.checkpoint import checked_place
 from clearhead.translate.examples import Example, Task, together
 from clearhead.translate.model import write
 from clearhead.translate.pairs import read_pairs, split
-from clearhead.translate.progress import Bar, percent
+from clearhead.translate.progress import Bar
 from clearhead.translate.recipes import RECIPES, Goals, make_tasks
+from clearhead.translate.report import percent
 from clearhead.translate.training import Trainer, train
 from clearhead.translate.translator import Translated, Translator
 from clearhead.translate.vocabulary import Vocabulary, learn
@@ -153,7 +154,7 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
         "seed": trainer.settings.seed,
         "steps": trainer.step,
         "parameters": sum(p.numel() for p in trainer.model.parameters()),
-        "made by": f"clearhead translate --train --task {trainer.task}" if order.pairs is None else "--pairs",
+        "made by": "clearhead translate --train " + ("--pairs" if order.pairs else f"--task {trainer.task}"),
     }
     translator = Translator(
         trainer.model.to_textbook(), trainer.vocabulary, trainer.task, trainer.corpus.longest, record=record
