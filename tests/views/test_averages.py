@@ -81,7 +81,7 @@ class TestErrors:
             average([])
 
     def test_heads(self, unchecked, views):
-        with pytest.raises(IndexError, match="heads 4 is out of range; there are 3: 0 … 2"):
+        with pytest.raises(ValueError, match="heads 4 is out of range; there are 3: 0 … 2"):
             average(views, 4).weights()
         with pytest.raises(ValueError, match=r"there must be at least one head to average over, got \[\] of 3"):
             average(views, []).weights()

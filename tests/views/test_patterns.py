@@ -9,7 +9,10 @@ from clearhead import biases, masks
 from clearhead.textbook import patterns as zoo
 from clearhead.views import look
 
+from ..equivalence import ROWS
+from ..problems import Row, build
 from .heads import HEADS, queries_and_keys, tokens
+from .truth import Truth, options_of_look
 
 LENGTHS = (37, 211, 1009, 4099)
 TEXTBOOK = {"diagonal": "self", "causal_uniform": "uniform"}  # what we call its patterns, if not the same
@@ -194,6 +197,34 @@ class TestShares:
         assert found.score == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.parametrize("row", ROWS[::3], ids=str)
+def test_shares_on_the_table_of_calls(row: Row):
+    """Under every mask, bias, type and layout, the mass on a pattern's keys is that of the textbook's matrix."""
+    problem = build(row)
+    view, truth = look(*problem.arrays, **options_of_look(problem), top_k=0, map_size=0), Truth(problem)
+    ids = np.random.default_rng(0).integers(0, 5, view.n_k)
+    found = view.patterns(ids if view.n_q <= view.n_k else None)
+    if np.isnan(truth.weights).any():
+        return
+    query, key = np.arange(view.n_q)[:, None] + view.n_k - view.n_q, np.arange(view.n_k)
+    place = np.maximum(query, 0)  # tokens are asked for only where queries are the last positions
+    sets = {
+        "self": key == query,
+        "previous_token": (key == np.maximum(query - 1, 0)) & (query >= 0),
+        "first_token": (key == 0) & (query == query),
+        "duplicate_token": (ids[key] == ids[place]) & (key != query) if view.n_k else key == query,
+        "induction": (ids[key - 1] == ids[place]) & (key > 0) & (key < query) if view.n_k else key == query,
+    }
+    counted = truth.weights.sum(axis=-1) != 0
+    for name, keys in sets.items():
+        if name not in found.shares:
+            continue
+        at = counted & (keys & truth.allowed).any(axis=-1) if name in ("duplicate_token", "induction") else counted
+        mass = np.where(at, (truth.weights * keys).sum(axis=-1), 0).sum(axis=-1) / np.maximum(at.sum(axis=-1), 1)
+        bound = 50 * np.finfo(problem.kind).eps * max(1, truth.score if truth.score < 1e5 else 1)
+        np.testing.assert_allclose(found.shares[name], mass, rtol=0, atol=bound, err_msg=name)
+
+
 class TestTheTable:
     def test_prints_one_line_for_each_head(self):
         q, k = queries_and_keys(tokens(37))
@@ -220,5 +251,5 @@ class TestTheTable:
         assert len(str(found).splitlines()) == 2
 
     def test_a_pattern_that_is_not_there(self):
-        with pytest.raises(KeyError, match=r"'induction' is not one of self, .* local \(those of tokens need"):
+        with pytest.raises(ValueError, match=r"'induction' is not one of self, .* local \(those of tokens need"):
             look(draw(5, 7), draw(5, 7)).patterns()["induction"]

@@ -111,11 +111,11 @@ class TestErrors:
     @pytest.mark.parametrize("read", [rollout, flow], ids=["rollout", "flow"])
     def test_of_positions_and_shares(self, unchecked, read):
         views = layers()
-        with pytest.raises(IndexError, match="position 37 is out of range; there are 37: 0 … 36"):
+        with pytest.raises(ValueError, match="position 37 is out of range; there are 37: 0 … 36"):
             read(views, 37)
         with pytest.raises(ValueError, match=r"residual must be between 0 and 1, a share, got 1.5"):
             read(views, 3, residual=1.5)
-        with pytest.raises(IndexError, match="heads 6 is out of range; there are 6: 0 … 5"):
+        with pytest.raises(ValueError, match="heads 6 is out of range; there are 6: 0 … 5"):
             read(views, 3, heads=6)
         with pytest.raises(ValueError, match="there must be at least one view, got none"):
             read([], 3)

@@ -73,7 +73,9 @@ def test_any_leading_axes(shape, kv):
     ids = np.random.default_rng(2).integers(0, 5, N_K)
     for pattern, same in judge(view, ids).items():
         same = same if view.lead else same[0]
-        np.testing.assert_allclose(masses(view.matrix, ids)[pattern].mass, (view.weights() * same).sum(axis=-1), rtol=1e-11)
+        np.testing.assert_allclose(
+            masses(view.matrix, ids)[pattern].mass, (view.weights() * same).sum(axis=-1), rtol=1e-11
+        )
 
 
 class TestErrors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from clearhead import masks
 from clearhead.views import look
@@ -157,6 +158,10 @@ class TestWhatAViewIs:
         with pytest.raises(AttributeError, match=r"there is no output without values: look\(q, k, v\) gives one"):
             alone.output  # noqa: B018
 
+    def test_it_can_be_drawn(self, arrays):
+        figure = look(*arrays, mask=masks.causal()).plot(batch=0, title="what was seen")
+        assert any(text.get_text() == "what was seen" for text in figure.findobj(Text))
+
     def test_inputs_are_not_touched(self, arrays):
         before = [x.copy() for x in arrays]
         view = look(*arrays, mask=masks.causal())
@@ -204,10 +209,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "kind", "message"),
         [
-            ({"head": 3}, IndexError, "head 3 is out of range; there are 3: 0 … 2"),
-            ({"head": [0, -4]}, IndexError, "head -4 is out of range; there are 3: 0 … 2"),
-            ({"rows": 37}, IndexError, "rows 37 is out of range; there are 37: 0 … 36"),
-            ({"cols": [1, 53]}, IndexError, "cols 53 is out of range; there are 53: 0 … 52"),
+            ({"head": 3}, ValueError, "head 3 is out of range; there are 3: 0 … 2"),
+            ({"head": [0, -4]}, ValueError, "head -4 is out of range; there are 3: 0 … 2"),
+            ({"rows": 37}, ValueError, "rows 37 is out of range; there are 37: 0 … 36"),
+            ({"cols": [1, 53]}, ValueError, "cols 53 is out of range; there are 53: 0 … 52"),
             ({"rows": 1.5}, TypeError, "rows must be a whole number, got 1.5"),
             ({"rows": True}, TypeError, "rows must be a whole number, got the boolean True"),
             (
@@ -216,7 +221,7 @@ class TestErrors:
                 r"cols must be a number, a slice or a sequence of numbers, got float64 of sha",
             ),
             ({"rows": slice(0, 5, 0)}, ValueError, "the step of rows must not be 0"),
-            ({"batch": 2}, IndexError, "batch 2 is out of range; there are 2: 0 … 1"),
+            ({"batch": 2}, ValueError, "batch 2 is out of range; there are 2: 0 … 1"),
             ({"batch": (0, 0)}, ValueError, r"batch \(0, 0\) has 2 numbers; the batch axes are \(2,\)"),
         ],
         ids=lambda x: str(x).replace(" ", "") if isinstance(x, dict) else "",

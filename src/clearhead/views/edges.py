@@ -82,5 +82,5 @@ def chosen(name: str, value: Any, size: int) -> tuple[slice | np.ndarray, bool]:
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         there = f"0 … {size - 1}" if size else "none at all"
-        raise IndexError(f"{name} {outside[0]} is out of range; there are {size}: {there}")
+        raise ValueError(f"{name} {outside[0]} is out of range; there are {size}: {there}")
     return places % max(size, 1), not np.ndim(value)

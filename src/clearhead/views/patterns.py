@@ -61,7 +61,7 @@ class Patterns:
         """The scores of one pattern."""
         if name not in self.scores:
             known = ", ".join(self.scores)
-            raise KeyError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
+            raise ValueError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
         return self.scores[name]
 
     def __str__(self) -> str:

@@ -64,7 +64,7 @@ def _mass(matrix: Matrix, of_query: np.ndarray, of_key: np.ndarray, *, later: bo
     """The mass on the keys whose token is the query's: those before it, and those after it too if `later`."""
     call = matrix.again(None, sinks=False)
     tied = call.allowed is not None or call.rule is not None or call.bias is not None or call.table is not None
-    if tied or call.many_axes is not None or too_far(matrix.lse).any():
+    if tied or call.many_axes is not None or not matrix.lse.size or too_far(matrix.lse).any():
         return _by_rule(matrix, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
     part = call.run()[1]
@@ -104,7 +104,7 @@ def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bo
     for x in (lows, highs):
         flat = x.reshape(len(of_key), -1, n_q) + token[:, None]
         places = [np.searchsorted(keys, wanted) for keys, wanted in zip(sorted_keys, flat, strict=True)]
-        found.append(np.stack(places).reshape(x.shape) if places else x)
+        found.append(np.stack(places).reshape(x.shape))
     ranges = masks.Ranges(*(np.ascontiguousarray(x, np.int64) for x in found))
     if not call.has_heads:
         q, k, v = call.q[order[0]], call.k[by_token[0]], call.v

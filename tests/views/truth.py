@@ -1,0 +1,152 @@
+"""What a view must say, from the textbook's full matrix in a wider type than the one under test.
+
+truth = Truth(problem)                      # a problem of tests/problems.py
+truth.check("entropy", view.entropy)        # within the bounds stated at `check`
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from clearhead.textbook.attention import attention_scores, attention_weights, mask_scores
+
+from ..problems import Problem, _computing_in, in_range
+
+ORDERS = 3
+MAP = 11
+NOT_OF_LOOK = ("dropout", "seed", "return_lse", "strict")
+
+
+def options_of_look(problem: Problem) -> dict[str, Any]:
+    """The options of a row that `look` has too."""
+    return {name: x for name, x in problem.options.items() if name not in NOT_OF_LOOK}
+
+
+def statistics(weights: np.ndarray, allowed: np.ndarray, map_size: int = MAP) -> dict[str, np.ndarray]:
+    """Every statistic by its definition: weights (…, n_q, n_k)"""
+    n_q, n_k = weights.shape[-2:]
+    query, key = np.arange(n_q)[:, None] + n_k - n_q, np.arange(n_k)
+    logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+    total = weights.sum(axis=-1)
+    far = (weights * abs(query - key)).sum(axis=-1)
+    return {
+        "weights": weights,
+        "entropy": -(weights * logarithms).sum(axis=-1),
+        "max_weight": weights.max(axis=-1, initial=0),
+        "received": weights.sum(axis=-2),
+        "distance": np.divide(far, total, out=np.zeros_like(far), where=total != 0),
+        "on_first": weights[..., 0] if n_k else np.zeros_like(total),
+        "on_self": np.where(query == key, weights, 0).sum(axis=-1),
+        "mass": total,
+        "mean": pooled(weights, allowed, map_size, "mean"),
+        "max": pooled(weights, allowed, map_size, "max"),
+    }
+
+
+def pooled(weights: np.ndarray, allowed: np.ndarray, size: int, reduce: str) -> np.ndarray:
+    """Cell by cell: the mean or the maximum over the places that are not masked, NaN where all are."""
+    n_q, n_k = weights.shape[-2:]
+    rows, cols = min(size, n_q), min(size, n_k)
+    if 0 in weights.shape:
+        return np.full((*weights.shape[:-2], rows, cols), np.nan, weights.dtype)
+    edges = [
+        np.searchsorted(np.arange(n) * cells // n, np.arange(cells)) for n, cells in ((n_q, rows), (n_k, cols))
+    ]  # the first query and the first key of each cell
+    allowed = np.broadcast_to(allowed, weights.shape)
+
+    def over_cells(how: np.ufunc, x: np.ndarray) -> np.ndarray:
+        return how.reduceat(how.reduceat(x, edges[0], axis=-2), edges[1], axis=-1)
+
+    count = over_cells(np.add, allowed.astype(np.int64))
+    values = np.where(allowed, weights, 0)
+    found = over_cells(np.add, values) / np.maximum(count, 1) if reduce == "mean" else over_cells(np.maximum, values)
+    return np.where(count > 0, found, np.nan)
+
+
+class Truth:
+    """The statistics of one problem in a wide type, and those the textbook finds in the type under test."""
+
+    def __init__(self, problem: Problem, map_size: int = MAP) -> None:
+        self.problem = problem
+        self.map_size = map_size
+        wide = np.dtype(np.float64 if problem.kind == np.float32 else np.longdouble)
+        self.weights, self.allowed, self.score = self.matrix(wide)
+        self.exact = statistics(self.weights, self.allowed, map_size)
+
+    def matrix(self, kind: np.dtype[Any], order: Any = slice(None)) -> tuple[np.ndarray, np.ndarray, float]:
+        """The textbook's weights, which places are not masked, and the size of the largest score."""
+        problem = self.problem
+        options = {name: x for name, x in problem.written_out().items() if name not in NOT_OF_LOOK}
+        for name in ("mask", "bias"):
+            if (x := options.get(name)) is not None and x.dtype != np.bool_:
+                options[name] = in_range(x, kind).astype(kind)
+        with _computing_in(kind):
+            Q, K = problem.q.astype(kind), problem.k.astype(kind)
+            Q = np.broadcast_to(Q, (*problem.lead, *Q.shape[-2:]))[..., order]
+            scores = attention_scores(Q, K[..., order], scale=options.get("scale"), softcap=options.get("softcap"))
+            scores = mask_scores(scores, options.get("mask"), bias=options.get("bias"))
+            weights = attention_weights(scores, sinks=options.get("sinks"))
+            open_places = mask_scores(np.zeros_like(scores), options.get("mask"), bias=options.get("bias"))
+        largest = float(np.abs(scores[np.isfinite(scores)]).max(initial=0))
+        allowed = ~np.isneginf(open_places)
+        return np.where(allowed, weights, 0), allowed, largest  # a NaN in sight of a query is not in its masked keys
+
+    @functools.cached_property
+    def plain(self) -> list[dict[str, np.ndarray]]:
+        """The textbook's own statistics in the type under test, its products summed in several orders."""
+        orders = [np.random.default_rng(n).permutation(self.problem.q.shape[-1]) for n in range(ORDERS)]
+        matrices = (self.matrix(self.problem.kind, order) for order in orders)
+        return [statistics(weights, allowed, self.map_size) for weights, allowed, _ in matrices]
+
+    def check(self, name: str, got: np.ndarray, *, slack: float = 1.0) -> None:
+        """Fail unless the error is at most twice the textbook's own, or a floor where the textbook was luckier.
+
+        The floor is 16 eps times the largest number of the statistic, growing with the scores, because rounding a
+        score s changes its weight by eps · s / 2; an lse is rounded too.
+        """
+        exact, kind = self.exact[name], self.problem.kind
+        assert got.dtype == kind, f"{name} is {got.dtype}, arithmetic is in {kind}"
+        assert got.shape == exact.shape, f"{name} has shape {got.shape}, expected {exact.shape}"
+        undefined = np.isnan(exact)
+        np.testing.assert_array_equal(np.isnan(got), undefined, err_msg=f"{name}: where it is NaN")
+        if undefined.all():
+            return
+        usual = max(error(x[name], exact) for x in self.plain)
+        eps = float(np.finfo(kind).eps)
+        score = self.score if self.score < 1 / eps else 0  # beyond, none is told apart
+        size = max(1.0, float(np.abs(exact[~undefined]).max(initial=0)))
+        bound = slack * max(2 * usual, 16 * eps * size * max(1, score / 4))
+        assert error(got, exact) <= bound, (
+            f"{name}: the largest error is {error(got, exact):.3g} and may be {bound:.3g}; "
+            f"the textbook's is {usual:.3g}"
+        )
+
+    def check_top(self, indices: np.ndarray, weights: np.ndarray) -> None:
+        """The keys named are as heavy as the heaviest, which differ from them only where rounding decides."""
+        k = indices.shape[-1]
+        there = np.broadcast_to(self.allowed, self.weights.shape)
+        places = np.minimum(there.sum(axis=-1, keepdims=True), k)
+        spoilt = np.isnan(self.weights).any(axis=-1)  # of NaN none is the largest
+        np.testing.assert_array_equal((indices >= 0)[~spoilt], (np.arange(k) < places)[~spoilt])
+        assert (indices[indices < 0] == -1).all()
+        assert not weights[(indices < 0) & ~spoilt[..., None]].any()
+        in_order = np.sort(indices[~spoilt], axis=-1)
+        assert ((in_order[..., 1:] != in_order[..., :-1]) | (in_order[..., 1:] < 0)).all(), "a key is named twice"
+        padded = np.concatenate([self.weights, np.zeros((*self.weights.shape[:-1], k), self.weights.dtype)], axis=-1)
+        best = -np.sort(-padded, axis=-1)[..., :k]
+        named = np.take_along_axis(padded, np.where(indices < 0, self.weights.shape[-1], indices), axis=-1)
+        self.exact["top"] = np.where(spoilt[..., None], np.nan, best)
+        for x in self.plain:
+            x["top"] = -np.sort(-x["weights"], axis=-1)
+            x["top"] = np.concatenate([x["top"], np.zeros_like(padded[..., :k], x["top"].dtype)], axis=-1)[..., :k]
+        for got in (named.astype(weights.dtype), weights):
+            self.check("top", np.where(spoilt[..., None], np.nan, got).astype(weights.dtype))
+
+
+def error(got: np.ndarray, exact: np.ndarray) -> float:
+    """The largest difference, where there is a number."""
+    with np.errstate(invalid="ignore"):
+        return float(np.where(np.isnan(exact), 0, np.abs(got.astype(exact.dtype) - exact)).max(initial=0))
