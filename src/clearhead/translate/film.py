@@ -17,15 +17,15 @@ from clearhead.figures.save import checked_path
 from clearhead.translate.alignment import Reader
 from clearhead.translate.report import percent
 from clearhead.translate.translator import Translated
+from clearhead.translate.vocabulary import END, SPECIAL
 
-END = "<end>"  # of a text, which is a place to look at too
-MOST_PICTURES = 8
+MOST_PICTURES = 6
 SECONDS_EACH, SECONDS_LAST = 0.7, 2.5
 
 
 def labels(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    """Each piece as it stands in the text, and the end."""
-    return [*(text[start:stop] for start, stop in spans), END]
+    """Each piece as it stands in the text, and the end, which is a place to look at too."""
+    return [*(text[start:stop] for start, stop in spans), SPECIAL[END]]
 
 
 def heads(translated: Translated, *, save: Path | None = None) -> Figure:

@@ -48,6 +48,22 @@ class Translated(NamedTuple):
         return Aligned(words(self.source), words(self.text), self.source_spans, self.target_spans, weights)
 
 
+class Attention(NamedTuple):
+    """Every weight of every block over one translation, and the names of its rows and columns.
+
+    encoder (blocks, h, n_s, n_s) from source to source
+    decoder (blocks, h, n_t, n_t) from given to given, causal
+    cross (blocks, h, n_t, n_s) from written to source: row t is given given[t] and writes written[t]
+    """
+
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+    source: list[str]  # the pieces and <end>
+    given: list[str]  # <begin> and the pieces
+    written: list[str]  # the pieces and <end>
+
+
 @dataclass(frozen=True)
 class Translator:
     """A model, the vocabulary it reads and writes, and what is known of its training.
@@ -140,6 +156,17 @@ class Translator:
         surprise = np.logaddexp.reduce(logits, axis=-1) - logits[np.arange(len(logits)), [*written.ids, END]]
         weights, probability = np.stack(output.cross_weights), math.exp(-float(surprise.mean()))
         return Translated(source, target, ids[:-1], written.ids, spans, written.spans, weights, probability, True)
+
+    def attention(self, text: str) -> Attention:
+        """All attention in the translation of a text: self, causal and cross."""
+        (found,) = self.translate([text])
+        output = self.model(np.array([*found.source_ids, END]), np.array([BEGIN, *found.target_ids]))
+        encoder, decoder = np.stack(output.encoder_weights), np.stack(output.self_weights)
+        cross = np.stack(output.cross_weights)
+        source = [found.source[start:stop] for start, stop in found.source_spans]
+        target = [found.text[start:stop] for start, stop in found.target_spans]
+        begin, end = SPECIAL[BEGIN], SPECIAL[END]
+        return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end])
 
     def _read(self, text: str) -> tuple[list[int], list[Span]]:
         """The ids of a text, with END, and the spans of its pieces."""
