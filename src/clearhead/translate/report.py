@@ -8,6 +8,7 @@ from typing import NamedTuple
 from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, measure
 from clearhead.translate.examples import Example
 from clearhead.translate.translator import Translated, Translator
+from clearhead.translate.vocabulary import END, SPECIAL
 
 APART = 10.0  # points of BLEU between training and held-out pairs from which on a model is said to memorise
 SENTENCES_TO_CHOOSE_BY = 300
@@ -91,9 +92,12 @@ def alignment_line(translated: Translated, reader: Reader) -> str:
     entries = []
     for (start, stop), weights in zip(aligned.target_words, matrix, strict=True):
         word = translated.text[start:stop]
+        if len(word) == 1 and not word.isalnum():
+            continue  # nobody asks where a full stop comes from
+        most, at_end = float(weights.max()), 1 - float(weights.sum())  # what no word gets goes to <end>
         begin, end = aligned.source_words[int(weights.argmax())]
-        if word.isalnum() or len(word) > 1:  # nobody asks where a full stop comes from
-            entries.append(f"{word} ← {translated.source[begin:end]} {100 * weights.max():.0f} %")
+        looked_at, weight = (SPECIAL[END], at_end) if at_end > most else (translated.source[begin:end], most)
+        entries.append(f"{word} ← {looked_at} {100 * weight:.0f} %")
     return " · ".join(entries)
 
 

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import clearhead
+import clearhead.torch as cht
+from clearhead.translate.alignment import GIVEN, WRITTEN, Reader
+from clearhead.translate.batches import source_ids
+from clearhead.translate.dates import dates
+from clearhead.translate.model import write
+from clearhead.translate.report import Quality, alignment_line, alignment_scores, judge, quality, quality_lines
+from clearhead.translate.sentences import sentences
+from clearhead.translate.translator import SHIPPED, Translator, spelled
+from clearhead.translate.vocabulary import END, Vocabulary
+
+from . import toys
+
+ROOT = Path(__file__).parents[2]
+CAT = "고양이가 쥐를 잡았다"
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Translator:
+    return Translator.load()
+
+
+class TestToy:
+    def test_it_translates_what_it_has_never_seen(self):
+        verdict = judge(toys.translator(), toys.task().test[:100])
+        assert verdict.total == 100
+        assert verdict.exact >= 0.9
+        assert len(verdict.wrong) == round((1 - verdict.exact) * 100)
+
+    def test_attention_finds_the_words(self):
+        """Without ever being told, and in the row where a word is written rather than the one where it is given."""
+        written, given = (
+            max(score.accuracy for score in alignment_scores(toys.translator(), toys.task().test[:60], reading))
+            for reading in (WRITTEN, GIVEN)
+        )
+        assert written >= 0.9
+        assert given < 0.6
+
+    def test_a_translation_does_not_depend_on_its_neighbours(self):
+        texts = [example.source for example in toys.task().test[:11]]
+        together = toys.translator().translate(texts)
+        for text, beside in zip(texts, together, strict=True):
+            (alone,) = toys.translator().translate([text])
+            assert alone.text == beside.text
+            assert alone.probability == beside.probability
+            np.testing.assert_array_equal(alone.cross_weights, beside.cross_weights)
+
+    def test_what_it_looked_at_belongs_to_its_pieces(self):
+        (found,) = toys.translator().translate(["ba ce di"])
+        assert found.text == "삼 이 일"
+        assert found.ended
+        assert found.cross_weights.shape == (1, 2, 4, 4)
+        np.testing.assert_allclose(found.cross_weights.sum(axis=-1), 1, rtol=1e-6)
+        assert [found.text[slice(*span)] for span in found.target_spans] == ["삼", "이", "일"]
+        assert [found.source[slice(*span)] for span in found.source_spans] == ["ba", "ce", "di"]
+        assert found.aligned().looked_at(Reader(0, None)).tolist() == [2, 1, 0]
+        assert 0.5 < found.probability <= 1
+
+    def test_forced_sees_what_greedy_sees(self):
+        (free,) = toys.translator().translate(["ba ce di"])
+        forced = toys.translator().forced("ba ce di", "삼 이 일")
+        assert forced.target_ids == free.target_ids
+        np.testing.assert_allclose(forced.cross_weights, free.cross_weights, atol=1e-5)
+        np.testing.assert_allclose(forced.probability, free.probability, rtol=1e-4)
+
+    def test_all_attention_of_a_translation(self):
+        (free,) = toys.translator().translate(["ba ce di"])
+        seen = toys.translator().attention("ba ce di")
+        assert seen.source == ["ba", "ce", "di", "<end>"]
+        assert seen.given == ["<begin>", "삼", "이", "일"]
+        assert seen.written == ["삼", "이", "일", "<end>"]
+        for weights in seen[:3]:
+            assert weights.shape == (1, 2, 4, 4)
+            np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-6)
+        assert not np.triu(seen.decoder, 1).any()
+        np.testing.assert_allclose(seen.cross, free.cross_weights, atol=1e-5)
+
+    def test_alignment_in_words(self):
+        line = alignment_line(toys.translator().forced("ba ce", "이 일"), Reader(0, None))
+        first, second = line.split(" · ")
+        assert first.startswith("이 ← ce ")
+        assert second.startswith("일 ← ba ")
+
+    def test_a_word_that_looks_at_the_end_is_said_to(self):
+        forced = toys.translator().forced("ba ce", "이 일")
+        weights = np.zeros_like(forced.cross_weights)
+        weights[..., 0, :], weights[..., 1:, :] = (0.1, 0.05, 0.85), (0.25, 0.35, 0.4)
+        line = alignment_line(forced._replace(cross_weights=weights), Reader(0, 0))
+        assert line == "이 ← <end> 85 % · 일 ← <end> 40 %"
+
+    @pytest.mark.parametrize("dtype", ["float32", "float16"])
+    def test_saved_and_loaded(self, tmp_path, dtype):
+        path = tmp_path / "toy.safetensors"
+        toys.translator().save(path, dtype)
+        found = Translator.load(path)
+        assert (found.task, found.longest, found.reader) == ("backwards", (5, 4), Reader(0, None))
+        assert found.vocabulary == toys.vocabulary()
+        rounded = {n: a.astype(dtype).astype("float32") for n, a in toys.translator().model.parameters().items()}
+        for name, array in found.model.parameters().items():
+            np.testing.assert_array_equal(array, rounded[name])
+
+    def test_either_transformer_loads_the_file(self, tmp_path):
+        path = tmp_path / "toy.safetensors"
+        toys.translator().save(path)
+        for loaded in (clearhead.Transformer.load(path).parameters(), cht.Transformer.load(path).state_dict()):
+            for name, array in toys.translator().model.parameters().items():
+                np.testing.assert_array_equal(np.asarray(loaded[name]), array)
+
+    def test_spelled_says_where_pieces_lie(self):
+        vocabulary = Vocabulary(["고양이", "##가", "쥐", "##를"])
+        text, spans = spelled([3, 4, 5, 6, END], vocabulary)
+        assert text == "고양이가 쥐를"
+        assert [text[slice(*span)] for span in spans] == ["고양이", "가", "쥐", "를"]
+
+    @pytest.mark.parametrize("text", ["", " \n\t "], ids=["nothing", "spaces"])
+    def test_nothing_to_translate(self, text):
+        with pytest.raises(ValueError, match="there is nothing to translate: the text is empty"):
+            toys.translator().translate([text])
+
+    def test_an_unknown_word_is_named(self):
+        with pytest.raises(ValueError, match="the word 'zu', characters 3 to 5, is not in the vocabulary"):
+            toys.translator().translate(["ba zu ce"])
+
+    def test_too_many_pieces(self):
+        with pytest.raises(ValueError, match=r"'ba ba ba ba ba' has 5 pieces, but the longest sentence .* has 4"):
+            toys.translator().translate(["ba ba ba ba ba"])
+
+    def test_too_many_characters(self):
+        with pytest.raises(
+            ValueError, match=r"a text of 10,000 characters is too long: the longest sentence .* has 4 pieces"
+        ):
+            toys.translator().translate(["가" * 10_000])
+
+    def test_a_damaged_vocabulary(self, tmp_path):
+        path = tmp_path / "toy.safetensors"
+        translator = toys.translator()
+        Translator(translator.model, Vocabulary(["ba"]), "backwards", (5, 4)).save(path)
+        with pytest.raises(ValueError, match="holds a vocabulary of 4 pieces but a model of 17; the file is damaged"):
+            Translator.load(path)
+
+
+class TestQuality:
+    def test_sacrebleu_judges(self):
+        examples = [example._replace(target="The cat caught the mouse in the park") for example in toys.task().test[:3]]
+        same = quality([example.target for example in examples], examples)
+        assert (same.pairs, round(same.bleu, 6), round(same.chrf, 6)) == (3, 100, 100)
+        assert quality(["nothing"] * 3, examples).bleu < 1
+
+    def test_it_says_when_it_memorises(self):
+        told = list(quality_lines(Quality(50, 10.5, 30.0), Quality(50, 88.0, 92.0)))
+        assert told[0] == "held-out pairs: BLEU 10.5, chrF 30.0 (50 pairs, written freely)"
+        assert told[2].startswith("it memorises")
+
+    def test_and_says_nothing_when_it_does_not(self):
+        assert len(list(quality_lines(Quality(50, 80.5, 90.0), Quality(50, 88.0, 92.0)))) == 2
+
+
+class TestShipped:
+    def test_it_is_small(self):
+        assert SHIPPED.stat().st_size <= 3_000_000
+
+    def test_the_cat_catches_the_mouse(self, shipped):
+        (found,) = shipped.translate([CAT])
+        assert found.text == "The cat caught the mouse"
+        looked_at = found.aligned().looked_at(shipped.reader)
+        assert looked_at[[1, 2, 4]].tolist() == [0, 2, 1]
+
+    def test_a_date(self, shipped):
+        (found,) = shipped.translate(["2028년 12월 7일 목요일"])
+        assert found.text == "Thursday, December 7, 2028"
+
+    @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.995), (sentences, 0.99)], ids=["dates", "sentences"])
+    def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal):
+        """A thousand texts, freely written, by the NumPy model and by the same weights on clearhead.torch."""
+        examples = unseen(1, 1_000).test
+        found = shipped.translate([example.source for example in examples])
+        assert np.mean([t.text == example.target for t, example in zip(found, examples, strict=True)]) >= goal
+        model = cht.Transformer.from_textbook(shipped.model)
+        sources = [source_ids(example.source, shipped.vocabulary) for example in examples]
+        assert write(model, sources, max_len=shipped.longest[1] + 10) == [t.target_ids for t in found]
+
+    @pytest.mark.parametrize("unseen", [dates, sentences], ids=["dates", "sentences"])
+    def test_attention_finds_the_content_words(self, shipped, unseen):
+        scores = alignment_scores(shipped, unseen(1, 80).test)
+        (score,) = (score for score in scores if score.reader == shipped.reader)
+        assert score.accuracy >= 0.95
+
+    def test_later_words_change_nothing_before_them(self, shipped):
+        model = cht.Transformer.from_textbook(shipped.model)
+        (found,) = shipped.translate([CAT])
+        source, given = torch.tensor([[*found.source_ids, END]]), torch.tensor([[1, *found.target_ids]])
+        with torch.inference_mode():
+            before = model(source, given)
+            for position in range(1, given.shape[1]):
+                changed = given.clone()
+                changed[0, position:] = changed[0, position:].flip(0) + 1
+                assert torch.equal(model(source, changed)[:, :position], before[:, :position])
+
+    def test_it_answers_without_torch_and_all_the_rest(self):
+        blocked = ("torch", "numba", "babel", "tokenizers", "sacrebleu", "transformers", "matplotlib", "rich")
+        code = f"""
+import sys
+for name in {blocked}:
+    sys.modules[name] = None
+from clearhead.cli import main
+sys.exit(main(["translate", "--plain", {CAT!r}]))
+"""
+        answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+        assert (answer.returncode, answer.stdout, answer.stderr) == (0, "The cat caught the mouse\n", "")
