@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint format bench clean
+.PHONY: help visualize translate test lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,9 +26,19 @@ $(VENV)/dev: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(VENV)/translate: $(VENV)/torch
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[translate]'
+	@touch $@
+
 $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
+
+visualize: $(VENV)/core ## draw attention in a trained model: pictures, and a page to look through them
+	$(BIN)/clearhead visualize $(ARGS)
+
+translate: $(VENV)/translate ## train a translator, and see which word each word came from
+	$(BIN)/clearhead translate --train --overwrite $(ARGS)
 
 test: $(VENV)/dev ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -46,5 +56,5 @@ bench: $(VENV)/bench ## measure against torch and others; ARGS="--quick --only d
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove everything the other targets made
-	rm -rf $(VENV) build dist benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist attention benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

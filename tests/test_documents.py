@@ -207,4 +207,4 @@ def imported_rooms(path: Path) -> set[str]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("clearhead.")}
+    return {name.split(".")[1] for name in names if name.startswith("clearhead.") and name != "clearhead.__version__"}

@@ -8,6 +8,10 @@ from .dispatch import (
 )
 from .figures import (
     visualize_attention as visualize_attention,
+    visualize_cross_attention as visualize_cross_attention,
+    visualize_head as visualize_head,
+    visualize_layers as visualize_layers,
+    visualize_lines as visualize_lines,
     visualize_patch_attention as visualize_patch_attention,
 )
 from .kernels.explanation import Explanation as Explanation

@@ -74,8 +74,8 @@ HEADS = Words(
         "헤드별 비교(multi-head): 인코더의 헤드 {count}개 전체",
     ),
     (
-        "the same sentence seen by {blocks} layers of {heads} heads, and what each is most like looking at: {found}",
-        "같은 문장을 레이어 {blocks}개의 헤드 {heads}개가 저마다 다르게 봅니다. 가장 가까운 패턴: {found}",
+        "the same sentence as each of the {count} heads sees it, and what they are most like looking at: {found}",
+        "같은 문장을 헤드 {count}개가 저마다 다르게 봅니다. 가장 가까운 패턴: {found}",
     ),
     (
         "All maps share one colour scale. Heads start out alike and part during training: some count positions, others "

@@ -119,7 +119,7 @@ def _heads(seen: Read, of_one: int) -> Picture:
     maps = seen.encoder.reshape(-1, *seen.encoder.shape[2:])
     counted = Counter(str(name) for name in np.ravel(name_pattern(maps).name)).most_common()
     found = tuple(", ".join(f"{captions.PATTERNS[name][i]} ({count})" for name, count in counted) for i in range(2))
-    words = captions.HEADS.filled(count=blocks * h, blocks=blocks, heads=h, found=found)
+    words = captions.HEADS.filled(count=blocks * h, found=found)
     names = [f"layer {layer}, head {head}" for layer in range(blocks) for head in range(h)]
     figure = visualize_attention(maps, seen.source_pieces, head_names=names, title=words.heading[of_one])
     return Picture("heads", figure, words)
