@@ -170,9 +170,9 @@ class View:
         """
         checks.choice("reduce", reduce, REDUCE)
         seen = self.matrix.pooled()
-        empty = seen.map_count == 0
         pooled = seen.map_sum / np.maximum(seen.map_count, 1) if reduce == "mean" else seen.map_max
-        return self._give(np.where(empty, np.nan, pooled).astype(self.matrix.call.kind))
+        unknown = (seen.map_count == 0) | np.isnan(seen.map_sum)  # a maximum passes over NaN, a sum does not
+        return self._give(np.where(unknown, np.nan, pooled).astype(self.matrix.call.kind))
 
     def weights(
         self, head: Any = None, rows: Any = slice(None), cols: Any = slice(None), *, batch: Any = None
