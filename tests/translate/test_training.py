@@ -94,8 +94,7 @@ from clearhead.translate.training import train
 train(toys.trainer(t.SHAPE, t.SHORT), path=Path({str(path)!r}),
       watcher=toys.At(17, lambda trainer: (print("far enough", flush=True), input())))
 """
-    # One torch thread, as the suite has: sums over another number of threads are rounded otherwise.
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}  # and it does not matter how many threads there could be
     with subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -124,6 +123,15 @@ def test_a_second_ctrl_c_does_not_wait(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(toys.trainer(SHAPE, SHORT), watcher=toys.At(2, twice))
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_threads_are_as_said_and_then_as_before():
+    before = torch.get_num_threads()
+    seen = []
+    learner = toys.trainer(SHAPE, dataclasses.replace(SHORT, steps=2, threads=before + 1))
+    train(learner, watcher=toys.At(1, lambda trainer: seen.append(torch.get_num_threads())))
+    assert seen == [before + 1]
+    assert torch.get_num_threads() == before
 
 
 def test_the_rate_rises_and_falls_in_straight_lines():

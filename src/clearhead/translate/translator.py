@@ -20,8 +20,7 @@ from clearhead.translate import checkpoint
 from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, Span, rows_of, words
 from clearhead.translate.vocabulary import BEGIN, CONTINUES, END, SPECIAL, Vocabulary
 
-# Made by `clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors`,
-# with OMP_NUM_THREADS=1: another number of threads rounds otherwise.
+# Made by: clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors
 SHIPPED = Path(__file__).with_name("shipped.safetensors")
 MARGIN = 10  # pieces a translation may be longer than any it was trained on
 
