@@ -16,9 +16,9 @@ from .truth import MAP, Truth, options_of_look
 DEFECTS = {
     "the sink is counted in the entropy of the keys": (
         "groups, sinks, 5 queries", "groups, sinks, 71 queries", "split keys, sinks",
-        "a rule and sinks, half precision", "softcap, causal, bias, sinks", "sinks", "sinks of −inf", "sinks, one for all", "sinks, a number",
-        "sinks without heads", "sinks, float64", "sinks in half precision", "dropout, half, sinks", "everything",
-        "everything, by an array and a rule",
+        "a rule and sinks, half precision", "softcap, causal, bias, sinks", "sinks", "sinks of −inf",
+        "sinks, one for all", "sinks, a number", "sinks without heads", "sinks, float64", "sinks in half precision",
+        "dropout, half, sinks", "everything", "everything, by an array and a rule",
     ),
     "a masked key that is not finite receives NaN from lanes without a query": (
         "NaN masked by an array", "NaN masked by −inf", "NaN masked by a float mask", "NaN masked by a rule",
