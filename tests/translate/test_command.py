@@ -123,6 +123,7 @@ class TestTranslating:
             (["--train", "--swap"], "--swap goes with --pairs"),
             (["--train", "--pairs", "x.tsv", "--task", "dates"], "--task cannot be used with --pairs"),
             (["ba", "ce", "--figure", "x.png"], "--figure draws one text, got 2"),
+            (["--train", "--film", "x.gif"], "--film cannot be used with --train alone, which draws everything"),
             (["--train", "--steps", "0"], "expected a whole number of at least 1, got '0'"),
             (["--train", "--seed", "-1"], "expected"),
             (["--train", "--task", "poems"], "invalid choice: 'poems'"),
@@ -205,6 +206,27 @@ class TestTraining:
         assert answer(capsys, *order, parts, "--resume")[0] == 0
         assert parts.read_bytes() == whole.read_bytes()
         assert not checkpoint.exists()
+
+    def test_both_tasks_into_a_folder(self, capsys, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        status, out, _ = answer(capsys, "--train")
+        assert status == 0
+        assert out.index("trained dates") < out.index("trained sentences")
+        names = ["heads.png", "learning.gif", "learning.png"]
+        expected = {f"{task}-{name}" for task in ("dates", "sentences") for name in names}
+        expected |= {"dates.safetensors", "sentences.safetensors"}
+        assert {path.name for path in (tmp_path / "translator").iterdir()} == expected
+        assert answer(capsys, "--train")[0] == 1
+        (tmp_path / "translator" / "sentences.safetensors").unlink()
+        status, out, _ = answer(capsys, "--train", "--resume")
+        assert status == 0
+        assert out.startswith("dates: finished before, in translator/dates.safetensors\ntrained sentences")
+
+    def test_a_file_where_a_folder_is_needed(self, capsys, tmp_path):
+        (tmp_path / "x").write_text("precious")
+        status, _, err = answer(capsys, "--train", "--out", tmp_path / "x")
+        assert status == 1
+        assert "is a file; without --task it names a folder, for several files" in err
 
     def test_a_training_of_another_task_is_not_continued(self, capsys, tmp_path, monkeypatch):
         out = tmp_path / "x.safetensors"

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from clearhead.translate.translator import Translator
 
 TASKS = ("dates", "sentences", "all")
+FOLDER = Path("translator")
 DOUBTFUL = 0.75  # a mean probability of a piece below this is guessing; with smoothing 0.1 a sure one has 0.9
 EXAMPLES = """\
 examples:
   clearhead translate "고양이가 쥐를 잡았다"
   clearhead translate "2028년 12월 7일 목요일" --figure dates.png
   clearhead translate "고양이가 쥐를 잡았다" --figure head.svg --layer 1 --head 2
+  clearhead translate --train
   clearhead translate --train --task dates --out dates.safetensors --film learning.gif
   clearhead translate --train --task dates --out dates.safetensors --resume
   clearhead translate "December 7, 2028" --model dates.safetensors
@@ -30,7 +32,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument("texts", nargs="*", metavar="TEXT", help="a sentence or a date to translate")
-    parser.add_argument("--task", choices=TASKS, help="what to learn (default: all), or what the model must know")
+    parser.add_argument("--task", choices=TASKS, help="what to learn, or what the model must know")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw cross-attention: .png, .svg or .pdf")
 
     asking = parser.add_argument_group("translating")
@@ -40,10 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     asking.add_argument("--head", type=int, metavar="N", help="and of it this head, counted from 0")
 
     training = parser.add_argument_group("training")
-    training.add_argument("--train", action="store_true", help="train a translator and judge it by unseen texts")
+    training.add_argument(
+        "--train", action="store_true",
+        help="train a translator and judge it by unseen texts; without --task one of dates and one of sentences, with "
+        "pictures of both, into a folder",
+    )  # fmt: skip
     training.add_argument("--pairs", type=Path, metavar="FILE", help="learn from lines of: source, tab, target")
     training.add_argument("--swap", action="store_true", help="with --pairs: the second column is the source")
-    training.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: TASK.safetensors)")
+    training.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="where to write it (default: TASK.safetensors, or without --task the folder translator/)",
+    )  # fmt: skip
     training.add_argument("--resume", action="store_true", help="go on with a training that was stopped or killed")
     training.add_argument("--overwrite", action="store_true", help="replace what is at --out, or begin anew")
     training.add_argument("--half", action="store_true", help="write float16, half the size")
@@ -72,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
             refuse(options, "--pairs", "task")
         elif options.swap:
             raise argparse.ArgumentError(None, "--swap goes with --pairs")
+        elif options.task is None:
+            refuse(options, "--train alone, which draws everything", "figure", "film", advice="--task")
         return train(options)
     refuse(
         options, "translating", "pairs", "swap", "out", "resume", "overwrite", "half", "steps", "film", advice="--train"
@@ -147,21 +158,20 @@ def train(options: argparse.Namespace) -> int:
         import torch  # noqa: F401
     except ModuleNotFoundError:
         raise ModuleNotFoundError("training needs PyTorch and more: pip install 'clearhead[translate]'") from None
-    from clearhead.translate.session import Order, run
+    from clearhead.translate import session
 
-    task = "pairs" if options.pairs is not None else options.task or "all"
-    return run(
-        Order(
-            task=task,
-            out=options.out or Path(f"{task}.safetensors"),
-            pairs=options.pairs,
-            swap=options.swap,
-            resume=options.resume,
-            overwrite=options.overwrite,
-            half=options.half,
-            seed=options.seed,
-            steps=options.steps,
-            figure=options.figure,
-            film=options.film,
-        )
+    task = "pairs" if options.pairs is not None else options.task
+    order = session.Order(
+        task=task or "all",
+        out=options.out or Path(f"{task}.safetensors"),
+        pairs=options.pairs,
+        swap=options.swap,
+        resume=options.resume,
+        overwrite=options.overwrite,
+        half=options.half,
+        seed=options.seed,
+        steps=options.steps,
+        figure=options.figure,
+        films=() if options.film is None else (options.film,),
     )
+    return session.run_all(options.out or FOLDER, order) if task is None else session.run(order)

@@ -49,7 +49,7 @@ class Order:
     seed: int = 0
     steps: int | None = None
     figure: Path | None = None
-    film: Path | None = None
+    films: tuple[Path, ...] = ()
 
     @property
     def checkpoint(self) -> Path:
@@ -81,13 +81,36 @@ def run(order: Order) -> int:
     return 0
 
 
+def run_all(folder: Path, order: Order) -> int:
+    """Dates and then sentences, a model of each, with every picture there is, in a folder that is made if need be.
+
+    With `resume`, what is finished is left as it is, and what was not begun is begun.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"--out {folder} is a file; without --task it names a folder, for several files")
+    folder.mkdir(parents=True, exist_ok=True)
+    orders = []
+    for task in ("dates", "sentences"):
+        films = folder / f"{task}-learning.gif", folder / f"{task}-learning.png"
+        out, figure = folder / f"{task}.safetensors", folder / f"{task}-heads.png"
+        made = replace(order, task=task, out=out, figure=figure, films=films)
+        if order.resume and made.out.exists() and not made.checkpoint.exists():
+            print(f"{task}: finished before, in {made.out}")
+            continue
+        orders.append(replace(made, resume=order.resume and made.checkpoint.exists()))
+    for made in orders:
+        check_places(made)
+    return next(filter(None, map(run, orders)), 0)
+
+
 def check_places(order: Order) -> None:
     """Every file that will be written can be, and none is lost that nobody spoke of."""
     checked_place(order.out)
-    if order.film is not None:
+    if order.films:
         from clearhead.translate.film import checked_film
 
-        checked_film(order.film)
+        for path in order.films:
+            checked_film(path)
     if order.figure is not None:
         from clearhead.figures.save import checked_path
 
@@ -232,16 +255,16 @@ def pairs_lines(trainer: Trainer, task: Task) -> list[str]:
 
 def draw(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> None:
     """The figures that were asked for."""
-    if order.figure is None and order.film is None:
+    if order.figure is None and not order.films:
         return
     from clearhead.translate import film
 
     if order.figure is not None:
         film.heads(readable(translator, tasks[-1].test)[0], save=order.figure)
         print(f"written: {order.figure}")
-    if order.film is not None:
-        star = film_star(tasks)
+    star = film_star(tasks)
+    for path in order.films:
         watched = translator.forced(star.source, star.target)
         looks = {moment.step: moment.exact for moment in trainer.moments}
-        film.strip(watched, trainer.film, looks, translator.reader, save=order.film)
-        print(f"written: {order.film}")
+        film.strip(watched, trainer.film, looks, translator.reader, save=path)
+        print(f"written: {path}")
