@@ -13,6 +13,7 @@ from rich.console import Console
 from clearhead.cli import main
 from clearhead.translate import film, recipes, report, session
 from clearhead.translate.alignment import MEAN, Reader
+from clearhead.translate.examples import Example, Link, Task
 from clearhead.translate.progress import Bar
 from clearhead.translate.report import percent
 from clearhead.translate.training import Moment
@@ -361,6 +362,15 @@ class TestPictures:
     def test_the_film_keeps_its_first_and_its_last_pictures(self):
         assert film.chosen([0, 10, 20]) == [0, 10, 20]
         assert film.chosen(list(range(11))) == [0, 6, 7, 8, 9, 10]
+
+
+def test_what_is_filmed_has_much_to_align_and_few_signs():
+    link = Link((0, 1), (0, 1))
+    few, signs, chosen, long = (
+        Example(source, "x", (link,) * count)
+        for source, count in (("a b", 2), ("a, b/c.", 6), ("a b c d", 5), ("a b c d e f", 7))
+    )
+    assert session.film_star([Task("dates", [], [few, signs, long, chosen], [])]) is chosen
 
 
 def test_the_vocabulary_of_many_characters(tmp_path):
