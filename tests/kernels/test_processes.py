@@ -201,7 +201,7 @@ class TestTheFirstStart:
         expected = f"{package / '__init__.py'} True"
         with started(code, **environment) as one, started(code, **environment) as other:
             assert [finish(process, 240).rsplit(" ", 1)[0] for process in (one, other)] == [expected, expected]
-        assert list((tmp_path / "cache").rglob("*.nbi"))
+        assert list((tmp_path / "cache").rglob("*.nbc"))
         assert run(code, **environment) == f"{expected} 1"
 
     def test_nothing_can_be_written_at_all(self, tmp_path):

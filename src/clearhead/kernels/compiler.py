@@ -6,7 +6,7 @@ on the forward kernel this cut the first compilation from 15 s to 7 s. Only a `k
 
 The cache lies beside the source, or in the user's cache directory where that cannot be written, or in
 NUMBA_CACHE_DIR. numba looks only at the file a kernel is in to tell whether a cached one is stale; ours are made of
-several, so the stamp is a hash of the whole room.
+several, so the stamp is a hash of the whole room, and it is part of a cached file's name.
 """
 
 from __future__ import annotations
@@ -47,8 +47,36 @@ class _Implementation(caching.CompileResultCacheImpl):
     _locator_classes = (_GivenDirectory, _BesideSource, _UserDirectory)
 
 
+class Files(caching.IndexDataCacheFile):
+    """One file for each kernel, its types and the processor, named after all of that and the source.
+
+    numba numbers its files and keeps an index of them. Two processes that write at once can leave the index of one
+    over the code of the other, and from then on everybody runs the wrong code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        self._save_data(self.name(key), data)
+
+    def load(self, key: Any) -> Any:
+        try:
+            return self._load_data(self.name(key))
+        except OSError:  # not compiled yet
+            return None
+
+    def flush(self) -> None:
+        """Nothing is stale: other source has other names."""
+
+    def name(self, key: Any) -> str:
+        whole = repr((key, self._source_stamp, self._version))
+        return f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(whole.encode()).hexdigest()[:24]}.nbc"
+
+
 class _Cache(caching.FunctionCache):
     _impl_class = _Implementation
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -167,7 +167,8 @@ class _Watch:
 
         No two parts add to the same row: a cell that lies in both has two.
         """
-        part_rows, cells = [], []
+        part_rows: list[int] = []
+        cells: list[int] = []
         for start in range(rows.start, rows.start + parts * queries, queries):
             last = min(start + queries, rows.stop) - 1
             part_rows.append(len(cells))

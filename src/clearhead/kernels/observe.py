@@ -221,7 +221,7 @@ def look_back(like, arrays, sizes, looking, s, o, head, part, first, rows, start
             keys = min(block_start + BLOCK, stop) - key
             for i in range(width):
                 total, top = peek(like, s.total + i * size), peek(like, s.top + i * size)
-                factor = cast(like, 0.0)
+                factor = cast(like, 0.0 if i < rows else -1.0)
                 if total != 0 and i < rows and top != -np.inf:
                     then = peek(like, o.tops + (block * width + i) * size)
                     factor = cast(like, 2.0 ** (float(then) - float(top)) / float(total))
@@ -306,14 +306,17 @@ def write_queries(like, arrays, sizes, looking, s, o, head, first, rows):
     scores, keys = head_address(arrays[BEST], sizes, head), head_address(arrays[BEST_KEYS], sizes, head)
     for i in range(rows):
         total, top = float(peek(like, s.total + i * size)), float(peek(like, s.top + i * size))
-        entropy, share, mass = 0.0, 0.0, 1.0
+        entropy, share, mass, beside = 0.0, 0.0, 1.0, 0.0
         if total != 0:
             share = 1.0 / total
             if arrays[SINK, ADDRESS] != 0:
-                mass -= (
-                    2.0 ** (float(peek(like, row_address(arrays[SINK], sizes, sinks, first + i))) * LOG2E - top) * share
-                )
-            entropy = max(LN2 * (math.log2(total) * mass - float(peek(like, o.moment + i * size)) * share), 0.0)
+                sink = peek(like, row_address(arrays[SINK], sizes, sinks, first + i))
+                below = float(cast(like, sink * LOG2E)) - top  # rounded as it was when the sums began with it
+                if below > -np.inf:  # the sums have the sink in them, which is no key
+                    mass -= 2.0**below * share
+                    beside = 2.0**below * share * below
+            moment = float(peek(like, o.moment + i * size)) * share - beside
+            entropy = max(LN2 * (math.log2(total) * mass - moment), 0.0)
             if math.isnan(total):
                 entropy = total
         poke(like, row_address(arrays[ENTROPY], sizes, entropies, first + i), cast(like, entropy))

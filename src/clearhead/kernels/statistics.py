@@ -102,6 +102,8 @@ def pool(
 ) -> Any:  # fmt: skip
     """Read statistics off some rows of a tile of exponentials, whose weights are tile[key, query] · factor[query].
 
+    A negative factor marks a lane without a query, in which a masked key may have left NaN.
+
     far[query] += Σ weight · |position[query] − key|     received[key] += Σ weight · share[query] over the queries
     sums[query] = Σ weight, peaks[query] = max weight, over the keys
     """
@@ -118,6 +120,7 @@ def pool(
             return [v.load(v.pointer(address, c * step)) for c in columns]
 
         factors, positions, shares = panel(factor), panel(position), panel(share)
+        queries = [builder.fcmp_unordered(">=", x, v.const(0.0)) for x in factors]  # or NaN
 
         def row(i: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
             away, total, peak = carried[:WIDEST], carried[WIDEST : 2 * WIDEST], carried[2 * WIDEST :]
@@ -126,6 +129,7 @@ def pool(
             got = v.const(0.0)
             for c in columns:
                 weight = builder.fmul(v.load(builder.gep(here, [v.index(c * step)])), factors[c])
+                weight = v.select(queries[c], weight, v.const(0.0))
                 away[c] = v.fma(weight, v.abs(builder.fsub(positions[c], key)), away[c])
                 total[c] = builder.fadd(total[c], weight)
                 peak[c] = v.max(weight, peak[c])
