@@ -24,7 +24,9 @@ CODE = """
     from tests.equivalence import KINDS, ROWS, STRANGE
     from tests.judge import judge
     from tests.problems import build
-    from clearhead.kernels import forward
+    from tests.views.truth import MAP, Truth, options_of_look
+    from clearhead.kernels import forward, observe
+    from clearhead.views import look
     from clearhead.kernels.target import TARGET
 
     rows = {row.name: row for row in [*ROWS[::3], *KINDS, *STRANGE]}.values()
@@ -35,9 +37,20 @@ CODE = """
             judge(problem).check(*answer, slack=1.5)  # without fused multiply-add, more is rounded
         except AssertionError as error:
             print(f"{row.name}: {error}")
+    for row in list(rows)[::4]:
+        problem = build(row)
+        view, truth = look(*problem.arrays, **options_of_look(problem), top_k=5, map_size=MAP), Truth(problem)
+        try:
+            for name in ("entropy", "max_weight", "received", "distance"):
+                truth.check(name, getattr(view, name), slack=3)
+            truth.check("mean", view.map(), slack=3)
+            truth.check_top(*view.top_k)
+        except AssertionError as error:
+            print(f"look, {row.name}: {error}")
     print(TARGET.name, len(rows) > 150)
-    assembly = forward.run.inspect_asm()
-    print(len(assembly), *(word for word in WORDS if any(word in text for text in assembly.values())))
+    for kernel in (forward, observe):
+        assembly = kernel.run.inspect_asm()
+        print(len(assembly), *(word for word in WORDS if any(word in text for text in assembly.values())))
 """
 
 
@@ -48,7 +61,7 @@ def test_a_narrower_build(name, tmp_path):
         pytest.skip("this processor cannot run AVX2")
     words = [*FORBIDDEN[name], *EXPECTED[name]]
     printed = run(f"WORDS = {words}", CODE, timeout=300, NUMBA_CACHE_DIR=str(tmp_path), **TARGETS[name])
-    *wrong, target, assembly = printed.splitlines()
+    *wrong, target, assembly, assembly_of_look = printed.splitlines()
     assert not wrong, "\n".join(wrong)
     assert target == f"{name} True"
-    assert assembly == f"2 {' '.join(EXPECTED[name])}"  # float32 and float64
+    assert assembly == assembly_of_look == f"2 {' '.join(EXPECTED[name])}"  # float32 and float64
