@@ -122,6 +122,9 @@ class TestToy:
         assert text == "고양이가 쥐를"
         assert [text[slice(*span)] for span in spans] == ["고양이", "가", "쥐", "를"]
 
+    def test_no_texts(self):
+        assert toys.translator().translate([]) == []
+
     @pytest.mark.parametrize("text", ["", " \n\t "], ids=["nothing", "spaces"])
     def test_nothing_to_translate(self, text):
         with pytest.raises(ValueError, match="there is nothing to translate: the text is empty"):

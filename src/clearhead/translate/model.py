@@ -41,9 +41,7 @@ class Shape:
         """A model that knows nothing yet; the same seed gives the same weights."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(checks.count("seed", seed, least=0))
-            return Transformer(
-                vocabulary_size, vocabulary_size, norm_first=True, tie="all", pad_id=PAD, **asdict(self)
-            )  # fmt: skip
+            return Transformer(vocabulary_size, vocabulary_size, norm_first=True, tie="all", pad_id=PAD, **asdict(self))
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Int[np.ndarray, "b n"]:

@@ -225,9 +225,7 @@ def readable(translator: Translator, examples: Sequence[Example]) -> list[Transl
     return translator.translate(known[:EXAMPLES_SHOWN])
 
 
-def goal_lines(
-    goals: Goals | None, verdict: report.Verdict, translator: Translator, seconds: float
-) -> list[str]:  # fmt: skip
+def goal_lines(goals: Goals | None, verdict: report.Verdict, translator: Translator, seconds: float) -> list[str]:
     """The goals of a recipe, each met or missed."""
     if goals is None:
         return []
@@ -265,10 +263,10 @@ def draw(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence
         return
     from clearhead.translate import film
 
-    if order.figure is not None:
-        film.heads(readable(translator, tasks[-1].test)[0], save=order.figure)
-        print(f"written: {order.figure}")
     star = film_star(tasks)
+    if order.figure is not None:
+        film.heads(translator.translate([star.source])[0], save=order.figure)
+        print(f"written: {order.figure}")
     for path in order.films:
         watched = translator.forced(star.source, star.target)
         looks = {moment.step: moment.exact for moment in trainer.moments}

@@ -26,9 +26,8 @@ from clearhead.torch.arrays import to_numpy, to_torch
 from clearhead.translate import checkpoint
 from clearhead.translate.batches import Batch, Corpus, batch, batches
 from clearhead.translate.model import Shape, write
+from clearhead.translate.translator import MARGIN
 from clearhead.translate.vocabulary import BEGIN, PAD, Vocabulary
-
-MARGIN = 10  # pieces a translation may be longer than any it was trained on
 
 
 @dataclass(frozen=True)
