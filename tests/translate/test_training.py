@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarks import translation
 
-from clearhead.translate.batches import Corpus
+from clearhead.translate.batches import Corpus, batch
 from clearhead.translate.training import Settings, exact_match, overlap, train
+from clearhead.translate.vocabulary import PAD
 
 from . import toys
 
@@ -191,6 +193,18 @@ def test_overlap_counts_pieces_in_any_order():
     assert overlap([[7, 5, 5]], corpus) == 1
     np.testing.assert_allclose(overlap([[5]], corpus), 0.5)
     assert overlap([[8, 9]], corpus) == 0
+
+
+def test_torchs_own_transformer_with_the_same_weights_learns_the_same():
+    """The benchmark's two models: equal logits before the first step, and the same curve after it."""
+    ours, theirs = translation.trainers(0.001).values()
+    source, given, wanted = map(torch.from_numpy, batch(ours.training, range(17)))
+    with torch.no_grad():
+        one, other = (trainer.model(source, given)[wanted != PAD] for trainer in (ours, theirs))
+    torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+    losses = np.array([(ours.advance(), theirs.advance()) for _ in range(13)])
+    assert losses[-1, 0] < 0.95 * losses[0, 0]
+    np.testing.assert_allclose(losses[:, 0], losses[:, 1], rtol=1e-4)
 
 
 def test_more_is_held_out_than_there_is(unchecked):
