@@ -324,6 +324,17 @@ def peek_long(typing: Any, address: Any) -> Any:
 
 
 @intrinsic
+def poke_long(typing: Any, address: Any, value: Any) -> Any:
+    """Store a 64-bit integer."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], I64.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), codegen
+
+
+@intrinsic
 def peek_integer(typing: Any, like: Any, address: Any) -> Any:
     """The integer of the element's size at an address in scratch."""
 

@@ -24,7 +24,7 @@ class Observation(NamedTuple):
     """In the type that was computed in; leading axes as the output's.
 
     entropy, max_weight, distance (…, h, n_q)  received (…, h, n_k)  top_indices, top_weights (…, h, n_q, k)
-    map_sum, map_max, map_count (…, h, cells of queries, cells of keys)
+    map_sum, map_max, map_count (…, h, cells of queries, cells of keys), map_max only if it was asked for
     """
 
     entropy: np.ndarray  # −Σ weight · log weight over the keys, in nats
@@ -47,16 +47,23 @@ class Seen(NamedTuple):
 
 
 def observe(
-    call: Call, *, top_k: int = 0, map_size: int = 0, row_weights: np.ndarray | None = None, output: bool = True
+    call: Call,
+    *,
+    top_k: int = 0,
+    map_size: int = 0,
+    peaks: bool = False,
+    row_weights: np.ndarray | None = None,
+    output: bool = True,
 ) -> Seen:
     """Run a call and watch it. The output and lse have the bits that the call alone gives.
 
+    With `peaks` there is a map of the largest weights beside that of their sums.
     row_weights (…, h, n_q), or what broadcasts to it: how much each query counts in what keys receive, 1 unless given.
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
     with_output = output and _is_watched_as_it_runs(call)
     mixed, lse = (None, None) if with_output or not output else call.run()
-    watched = _Watch(call if with_output else _without_values(call), top_k, map_size, row_weights)
+    watched = _Watch(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
     watched.run()
     if mixed is None or lse is None:
         mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
@@ -84,7 +91,7 @@ def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:
 class _Watch:
     """The observing kernel on all strips of a call, and the arrays it fills."""
 
-    def __init__(self, call: Call, top_k: int, map_size: int, row_weights: np.ndarray | None) -> None:
+    def __init__(self, call: Call, top_k: int, map_size: int, peaks: bool, row_weights: np.ndarray | None) -> None:
         self.call, self.top_k, kind = call, top_k, call.kind
         lead, n_q, n_k = call.lead, call.n_q, call.n_k
         self.kept = max(top_k, 1)  # the largest weight is that of the best key
@@ -93,7 +100,7 @@ class _Watch:
         self.lse, self.entropy, self.peak, self.far = (np.zeros((*lead, n_q), kind) for _ in range(4))
         self.lse[...] = -np.inf
         self.best = np.zeros((*lead, n_q, top_k), kind)
-        self.best_keys = np.full((*lead, n_q, top_k), -1, np.int32 if kind.itemsize == 4 else np.int64)
+        self.best_keys = np.full((*lead, n_q, top_k), -1, np.int64)
         self.received = np.zeros((*lead, n_k), np.float64)
         shares = np.ones((), kind) if row_weights is None else np.asarray(row_weights, kind)
         self.shares = np.broadcast_to(shares, (*lead, n_q))
@@ -101,7 +108,8 @@ class _Watch:
         # rows end in room for a whole vector: a kernel adds to as many cells at once
         wide = (self.cells[0], self.cells[1] + TARGET.lanes(kind.itemsize))
         counted = (1,) * len(lead) if self.counting != at.EVERY_COUNT else lead
-        self.maps = [np.zeros((*axes, *wide), kind) for axes in (lead, lead, counted)]  # sum, maximum, count
+        shapes = ((*lead, *wide), (*lead, wide[0] if peaks else 0, wide[1]), (*counted, *wide))
+        self.maps = [np.zeros(shape, kind) for shape in shapes]  # sum, maximum, count
 
     def run(self) -> None:
         if 0 in (math.prod(self.call.lead), self.call.n_q):
@@ -117,7 +125,7 @@ class _Watch:
         else:
             counts = self.maps[2][..., :n_k].astype(np.int64)
         return Observation(
-            self.entropy, self.peak, self.far, self.received.astype(kind), self.best_keys.astype(np.int64), self.best,
+            self.entropy, self.peak, self.far, self.received.astype(kind), self.best_keys, self.best,
             self.maps[0][..., :n_k], self.maps[1][..., :n_k], np.broadcast_to(counts, (*lead, n_q, n_k)),
         )  # fmt: skip
 
@@ -145,7 +153,7 @@ class _Watch:
         self.received += received.sum(axis=0, dtype=np.float64)
         if maps is not self.maps:
             for whole, part, join in zip(self.maps, maps, (np.add, np.maximum, np.add), strict=True):
-                for row, cell in enumerate(cells):
+                for row, cell in enumerate(cells if part.size else ()):
                     join(whole[..., cell, :], part[..., row, :], out=whole[..., cell, :])
 
     def _arrays(self, tables: Tables, rows: slice, received: np.ndarray, maps: list[np.ndarray]) -> np.ndarray:
@@ -159,7 +167,8 @@ class _Watch:
             fields[at.BEST] = tables.matrix(self.best[..., rows, :])
             fields[at.BEST_KEYS] = tables.matrix(self.best_keys[..., rows, :])
         for name, x in zip((at.MAP_SUM, at.MAP_PEAK, at.MAP_COUNT), maps, strict=True):
-            fields[name] = tables.matrix(x)
+            if x.size:
+                fields[name] = tables.matrix(x)
         return table_of(field for row in fields for field in row).reshape(at.OBSERVED_ARRAYS, at.FIELDS)
 
     def _rows_of_map(self, rows: slice, parts: int, queries: int) -> tuple[list[int], list[int]]:
@@ -193,8 +202,8 @@ def _plan(call: Call) -> Plan:
 
 
 def _of_rows(x: np.ndarray, rows: int) -> np.ndarray:
-    """As a map, but with another number of rows, and empty."""
-    return np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
+    """As a map, but with another number of rows, and empty. One without rows, that nobody asked for, stays so."""
+    return x if not x.size else np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
 
 
 def _counting(call: Call) -> int:

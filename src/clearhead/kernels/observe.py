@@ -87,6 +87,7 @@ from clearhead.kernels.memory import (
     peek_integer,
     poke,
     poke_integer,
+    poke_long,
     round_up,
     size_of,
     turn_rows,
@@ -244,7 +245,8 @@ def look_at_block(like, arrays, sizes, looking, o, head, part, first, rows, key,
         cell += 1
     if looking[KEY_CELLS] > 0:
         add_to_map(like, arrays[MAP_SUM], sizes, looking, o, o.sums, head, part, first, rows, begun, cell, False)
-        add_to_map(like, arrays[MAP_PEAK], sizes, looking, o, o.peaks, head, part, first, rows, begun, cell, True)
+        if arrays[MAP_PEAK, ADDRESS] != 0:
+            add_to_map(like, arrays[MAP_PEAK], sizes, looking, o, o.peaks, head, part, first, rows, begun, cell, True)
 
 
 @helper
@@ -334,4 +336,4 @@ def write_queries(like, arrays, sizes, looking, s, o, head, first, rows):
                 poke(like, row_address(arrays[PEAK], sizes, peaks, first + i), cast(like, weight))
             if arrays[BEST, ADDRESS] != 0:
                 poke(like, score + j * arrays[BEST, COLUMN], cast(like, weight))
-                poke_integer(like, key + j * arrays[BEST_KEYS, COLUMN], number)
+                poke_long(key + j * arrays[BEST_KEYS, COLUMN], number)

@@ -115,6 +115,14 @@ class Matrix:
             raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
         return seen
 
+    @functools.cached_property
+    def peaks(self) -> np.ndarray:
+        """The largest weight in each cell of the map: another pass, for those who ask."""
+        from clearhead.kernels.observation import observe
+
+        size = max(self.pooled().map_count.shape[-2:])
+        return observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
+
     def mass(self, further: masks.Mask | ArrayLike | None) -> np.ndarray:
         """The share of attention on the keys a further mask allows: see `View.mass`."""
         lse = self.recomputed.lse

@@ -166,11 +166,11 @@ class View:
         """The weights pooled into a map: → (…, h, size_q, size_k), with size_q = min(map_size, n_q), size_k likewise
 
         Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
-        the places that are not masked; NaN where all of them are.
+        the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
         """
         checks.choice("reduce", reduce, REDUCE)
         seen = self.matrix.pooled()
-        pooled = seen.map_sum / np.maximum(seen.map_count, 1) if reduce == "mean" else seen.map_max
+        pooled = seen.map_sum / np.maximum(seen.map_count, 1) if reduce == "mean" else self.matrix.peaks
         unknown = (seen.map_count == 0) | np.isnan(seen.map_sum)  # a maximum passes over NaN, a sum does not
         return self._give(np.where(unknown, np.nan, pooled).astype(self.matrix.call.kind))
 
