@@ -82,6 +82,7 @@ from clearhead.kernels.memory import (
     all_finite,
     cast,
     clear,
+    copy,
     lanes_of,
     peek,
     peek_integer,
@@ -92,7 +93,7 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.statistics import count_scores, pool, raise_row, rank
+from clearhead.kernels.statistics import catch_up, count_scores, pool, raise_row, rank
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import add_row, fetch_add, soften_and_keep
 
@@ -103,6 +104,7 @@ class Notes(NamedTuple):
     tops: int  # (blocks, width): the largest score when a block of keys had been seen
     states: int  # (blocks,): what the mask leaves of a block
     moment: int  # (width,): Σ exponential · (score − top)
+    inverse: int  # (width,): 1 / Σ exponential; 0 for a query with no key left, −1 where there is no query
     factor: int  # (width,): what makes weights of a block's exponentials
     share: int  # (width,): how much of a query's weights counts in what keys receive
     position: int  # (width,): where a query stands among the keys
@@ -123,7 +125,7 @@ def notes_layout(itemsize: int, n_k: int, kept: int) -> Notes:
     blocks = n_k // BLOCK + 1
     cells = BLOCK + width  # what fills up the last vector of cells
     numbers = [
-        blocks * width, blocks, *(width,) * 5, kept * width, kept * width, *(cells * width,) * 4, n_k * width,
+        blocks * width, blocks, *(width,) * 6, kept * width, kept * width, *(cells * width,) * 4, n_k * width,
     ]  # fmt: skip
     return Notes(0, *itertools.accumulate(-(-n * itemsize // 64) * 64 for n in numbers))
 
@@ -151,7 +153,7 @@ def notes_at(p, base):
     """The parts of a layout as addresses."""
     return Notes(
         base + p[0], base + p[1], base + p[2], base + p[3], base + p[4], base + p[5], base + p[6], base + p[7],
-        base + p[8], base + p[9], base + p[10], base + p[11], base + p[12], base + p[13], base + p[14],
+        base + p[8], base + p[9], base + p[10], base + p[11], base + p[12], base + p[13], base + p[14], base + p[15],
     )  # fmt: skip
 
 
@@ -183,8 +185,7 @@ def observe(like, arrays, sizes, numbers, looking, s, o, head, part, panel):
                     note_allowed(like, s, keys, width)
                 kept = o.exponentials + key * width * size
                 soften_and_keep(like, s.tile, keys, width, s.top, s.total, s.alpha, o.moment, kept)
-                for i in range(width):
-                    poke(like, o.tops + (block_start // BLOCK * width + i) * size, peek(like, s.top + i * size))
+                copy(like, s.top, o.tops + block_start // BLOCK * width * size, width)
                 mix_tile(like, sizes, s, source, step, key, keys, guarded)
         if all_finite(like, s.mixed, sizes[D_V] * width):
             break
@@ -212,21 +213,20 @@ def look_back(like, arrays, sizes, looking, s, o, head, part, first, rows, start
     clear(like, o.share, width)
     for i in range(width):
         poke(like, o.position + i * size, cast(like, looking[POSITION] + first + i))
+        inverse = -1.0  # no query
         if i < rows:
             poke(like, o.share + i * size, peek(like, row_address(arrays[SHARE], sizes, base, first + i)))
+            total = float(peek(like, s.total + i * size))
+            # where every score is NaN so are its exponentials, and what is masked beside them stays 0
+            inverse = 1.0 / total if total != 0 and peek(like, s.top + i * size) != -np.inf else 0.0
+        poke(like, o.inverse + i * size, cast(like, inverse))
     received = head_address(arrays[RECEIVED], sizes, head) + part * looking[PART_STEP]
     for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
         block = block_start // BLOCK
         if peek_integer(like, o.states + block * size) != EMPTY:
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
-            for i in range(width):
-                total, top = peek(like, s.total + i * size), peek(like, s.top + i * size)
-                factor = cast(like, 0.0 if i < rows else -1.0)
-                if total != 0 and i < rows and top != -np.inf:
-                    then = peek(like, o.tops + (block * width + i) * size)
-                    factor = cast(like, 2.0 ** (float(then) - float(top)) / float(total))
-                poke(like, o.factor + i * size, factor)
+            catch_up(like, o.tops + block * width * size, s.top, o.inverse, o.factor)
             look_at_block(like, arrays, sizes, looking, o, head, part, first, rows, key, keys, received)
 
 
@@ -238,7 +238,7 @@ def look_at_block(like, arrays, sizes, looking, o, head, part, first, rows, key,
     while at < key + keys:
         end = min(key + keys, end_of(begun + cell, looking[KEY_CELLS], sizes[N_K]))
         pool(
-            like, o.exponentials + at * width * size, end - at, at, o.factor, o.position, o.share, o.far,
+            like, o.exponentials + at * width * size, end - at, at, o.factor, o.inverse, o.position, o.share, o.far,
             received + at * size, o.sums + cell * width * size, o.peaks + cell * width * size,
         )  # fmt: skip
         at = end

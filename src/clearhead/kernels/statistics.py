@@ -96,22 +96,39 @@ def _insert(
 
 
 @intrinsic
+def catch_up(typing: Any, like: Any, then: Any, top: Any, inverse: Any, factor: Any) -> Any:
+    """factor = 2^(then − top) · inverse, 0 where the inverse is: makes weights of exponentials taken below `then`."""
+    signature = types.void(like, *(types.intp,) * 4)
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        v = Vectors(builder, like)
+        for c in range(WIDEST):
+            before, now, share = (v.load(v.pointer(x, c * v.lanes * v.size)) for x in args[1:4])
+            weight = builder.fmul(v.exp2(builder.fsub(before, now)), share)
+            none = builder.fcmp_ordered("==", share, v.const(0.0))
+            v.store(builder.select(none, v.const(0.0), weight), v.pointer(args[4], c * v.lanes * v.size))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
 def pool(
-    typing: Any, like: Any, tile: Any, rows: Any, first_key: Any, factor: Any, position: Any, share: Any, far: Any,
-    received: Any, sums: Any, peaks: Any,
+    typing: Any, like: Any, tile: Any, rows: Any, first_key: Any, factor: Any, inverse: Any, position: Any, share: Any,
+    far: Any, received: Any, sums: Any, peaks: Any,
 ) -> Any:  # fmt: skip
     """Read statistics off some rows of a tile of exponentials, whose weights are tile[key, query] · factor[query].
 
-    A negative factor marks a lane without a query, in which a masked key may have left NaN.
+    A negative inverse marks a lane without a query, in which a masked key may have left NaN.
 
     far[query] += Σ weight · |position[query] − key|     received[key] += Σ weight · share[query] over the queries
     sums[query] = Σ weight, peaks[query] = max weight, over the keys
     """
-    signature = types.void(like, *(types.intp,) * 10)
+    signature = types.void(like, *(types.intp,) * 11)
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         v = Vectors(builder, like)
-        _, tile, rows, first_key, factor, position, share, far, received, sums, peaks = args
+        _, tile, rows, first_key, factor, inverse, position, share, far, received, sums, peaks = args
         step = v.lanes * v.size
         columns = range(WIDEST)
         base = v.pointer(tile)
@@ -120,7 +137,7 @@ def pool(
             return [v.load(v.pointer(address, c * step)) for c in columns]
 
         factors, positions, shares = panel(factor), panel(position), panel(share)
-        queries = [builder.fcmp_unordered(">=", x, v.const(0.0)) for x in factors]  # or NaN
+        queries = [builder.fcmp_unordered(">=", x, v.const(0.0)) for x in panel(inverse)]  # or NaN
 
         def row(i: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
             away, total, peak = carried[:WIDEST], carried[WIDEST : 2 * WIDEST], carried[2 * WIDEST :]
