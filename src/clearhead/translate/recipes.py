@@ -40,7 +40,7 @@ RECIPES = {
     # Few pairs and many words: dropout, since there is more to remember than to understand.
     "pairs": Recipe(
         Shape(d_model=128, num_layers=3, d_ff=384, dropout=0.2),
-        Settings(steps=4000, batch_size=64, learning_rate=1e-3, warm_up=400, look_every=200, patience=8, threads=2),
+        Settings(steps=4000, batch_size=64, learning_rate=1e-3, warm_up=400, look_every=200, patience=8),
     ),
 }
 

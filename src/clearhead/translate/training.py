@@ -49,7 +49,7 @@ class Settings:
     held_out: int = 256  # pairs taken from the training set for these looks; the test set is not touched
     seed: int = 0
     # Of torch. Sums over another number of threads are rounded otherwise, so it is settled here and not by the machine.
-    # For small models one is best: two are 1.5 times as fast on idle cores, and six times as slow on busy ones.
+    # For models this small one is best: two were 1.5 times as fast on idle cores and six times as slow on busy ones.
     threads: int = 1
 
     def rate(self, step: int) -> float:
