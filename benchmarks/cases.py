@@ -18,6 +18,7 @@ from benchmarks import accuracy, gradients, looking, measure, peers
 from benchmarks.measure import Effort, Tick
 from benchmarks.peers import Call, Problem
 from benchmarks.rows import COST, EXTRA, LARGEST, MEMORY, RMS, SHARE, SPEED, Goal, Peer, Row, spread
+from benchmarks.translation import TranslationCase
 from clearhead import biases, masks
 
 TYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
@@ -257,7 +258,9 @@ def faster(bound: float) -> tuple[Goal, ...]:
 
 LOOKING = (*faster(6), Goal(COST, 1.7, most=True), Goal(MEMORY, 1 / 50, most=True))
 
-CASES: tuple[Case | AccuracyCase, ...] = (
+AnyCase = Case | AccuracyCase | TranslationCase
+
+CASES: tuple[AnyCase, ...] = (
     *(
         Case(f"dense n={n} d={d}", "dense", "SDPA", dense(n, HEADS[n], d), (*faster(1.0), Goal(SHARE, 0.8)))
         for d in (64, 128)
@@ -299,6 +302,7 @@ CASES: tuple[Case | AccuracyCase, ...] = (
     ),
     Case("GPT step 8 × 256", "training", "SDPA, is_causal", training(256, 8)),
     Case("GPT step 2 × 1024", "training", "SDPA, is_causal", training(1024, 2)),
+    TranslationCase(),
     *(
         AccuracyCase(f"accuracy {kind} n={n}", "accuracy", drawn(make, n))
         for kind, make in (("dense", draw), ("causal", causal_problem))
@@ -309,11 +313,11 @@ CASES: tuple[Case | AccuracyCase, ...] = (
 MEAN_GOALS = {"dense": Goal(SPEED, 1.2)}  # for the geometric mean over a group
 
 
-def select(patterns: Sequence[str], cases: Iterable[Case | AccuracyCase] = CASES) -> list[Case | AccuracyCase]:
+def select(patterns: Sequence[str], cases: Iterable[AnyCase] = CASES) -> list[AnyCase]:
     """The groups that are named, and cases whose name contains a pattern, where * and ? stand for others; or all."""
     groups = group_sizes(cases)
 
-    def wanted(case: Case | AccuracyCase, pattern: str) -> bool:
+    def wanted(case: AnyCase, pattern: str) -> bool:
         if pattern in groups:
             return case.group == pattern
         return fnmatch.fnmatchcase(case.name.lower(), f"*{pattern}*")
@@ -321,6 +325,6 @@ def select(patterns: Sequence[str], cases: Iterable[Case | AccuracyCase] = CASES
     return [case for case in cases if not patterns or any(wanted(case, p.lower()) for p in patterns)]
 
 
-def group_sizes(cases: Iterable[Case | AccuracyCase] = CASES) -> dict[str, int]:
+def group_sizes(cases: Iterable[AnyCase] = CASES) -> dict[str, int]:
     groups = [case.group for case in cases]
     return {group: groups.count(group) for group in groups}

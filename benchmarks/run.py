@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks import machine, measure, peers, plot, report
-from benchmarks.cases import MEAN_GOALS, AccuracyCase, Case, group_sizes, select
+from benchmarks.cases import MEAN_GOALS, AnyCase, group_sizes, select
 from benchmarks.rows import Row, means
 
 __all__ = ["group_sizes", "run", "select", "show_cases"]
@@ -19,7 +19,7 @@ INTERRUPTED = 130  # what a shell expects of a command stopped by Ctrl-C
 WIDTH = 150  # where there is no terminal to ask
 
 
-def run(cases: Sequence[Case | AccuracyCase], *, threads: int, quick: bool, out: Path, size: float = 1.0) -> int:
+def run(cases: Sequence[AnyCase], *, threads: int, quick: bool, out: Path, size: float = 1.0) -> int:
     """Measure the cases, print and write what was found, and return the exit status."""
     console = new_console()
     out.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def run(cases: Sequence[Case | AccuracyCase], *, threads: int, quick: bool, out:
 
 
 def measure_all(
-    cases: Sequence[Case | AccuracyCase], rows: list[Row], effort: measure.Effort, threads: int, size: float,
+    cases: Sequence[AnyCase], rows: list[Row], effort: measure.Effort, threads: int, size: float,
     console: Console,
 ) -> None:  # fmt: skip
     """Append a row for each case, with a bar that knows which one it is and how much is left."""
@@ -78,11 +78,11 @@ def finish(found: report.Report, out: Path, console: Console) -> None:
     console.print(f"written: bench.json and bench.png in {out}", highlight=False)
 
 
-def show_cases(cases: Sequence[Case | AccuracyCase]) -> None:
+def show_cases(cases: Sequence[AnyCase]) -> None:
     console = new_console()
     for case in cases:
         goals = ", ".join(str(goal) for goal in case.goals) or "no goal"
-        console.print(f"{case.group:<10}{case.name:<28}against {case.against}: {goals}", highlight=False)
+        console.print(f"{case.group:<12}{case.name:<28}against {case.against}: {goals}", highlight=False)
 
 
 def new_console() -> Console:

@@ -196,8 +196,8 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
     stop = min(sizes[N_K], (part + 1) * sizes[SPLIT])
     for key in range(part * sizes[SPLIT], stop, BLOCK):
         keys = min(BLOCK, stop - key)
-        clear(like, t.keys, BLOCK * round_up(sizes[D], wide))
-        clear(like, t.values, BLOCK * round_up(sizes[D_V], wide))
+        clear_block(like, t.keys, keys, sizes[D])
+        clear_block(like, t.values, keys, sizes[D_V])
         finite = block_finite(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
         finite &= block_finite(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
         for panel in range(sizes[PANELS]):
@@ -219,6 +219,16 @@ def differentiate(like, arrays, sizes, numbers, s, t, layout, head):
     for panel in range(sizes[PANELS]):
         p = panel_at(layout, t.panels + panel * layout[-1])
         write_queries(like, arrays, sizes, numbers, s, p, head, panel * width, min(width, every - panel * width))
+
+
+@helper
+def clear_block(like, address, rows, columns):
+    """Zeros in the rows of a block that lies in panels of columns, BLOCK rows each."""
+    x = 0
+    while x < columns:
+        wide = panel_vectors(like, columns - x) * lanes_of(like)
+        clear(like, address + x * BLOCK * size_of(like), rows * wide)
+        x += wide
 
 
 @helper
@@ -385,7 +395,11 @@ def write_block(like, array, sizes, source, head, first, rows, columns, factor, 
     """A block of dK or dV into the caller's array."""
     size, lanes = size_of(like), lanes_of(like)
     high = cast(like, factor)
-    stretch(like, source, BLOCK * round_up(columns, WIDEST * lanes), high, cast(like, factor - high))
+    x = 0
+    while x < columns:
+        wide = panel_vectors(like, columns - x) * lanes
+        stretch(like, source + x * BLOCK * size, rows * wide, high, cast(like, factor - high))
+        x += wide
     base = head_address(array, sizes, head) + first * array[ROW]
     narrow = panel_vectors(like, columns) * lanes
     for r in range(rows):

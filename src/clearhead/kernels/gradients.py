@@ -11,7 +11,7 @@ import numpy as np
 
 from clearhead.kernels import backward, forward, layout as at
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.launch import Plan, Tables, operations, table_of
+from clearhead.kernels.launch import Plan, Tables, operations, table_of, vectors_for
 from clearhead.kernels.schedule import scratch, spread
 from clearhead.kernels.target import TARGET
 
@@ -232,9 +232,10 @@ def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _plan(call: Call, shared: bool) -> Plan:
     """Decided by the shape alone, so the number of threads changes no bit."""
-    kind = call.kind.itemsize
-    width = WIDEST * TARGET.lanes(kind)
+    kind, lanes = call.kind.itemsize, TARGET.lanes(call.kind.itemsize)
     group = call.heads // max(call.kv_heads, 1)
+    vectors = vectors_for(call.n_q * group, lanes)
+    width = vectors * lanes
     heads = math.prod(call.batch_shape) * call.kv_heads
     together = heads if shared else 1
     wanted = SHARED_TASKS if shared else math.ceil(FEW_TASKS / max(heads, 1))
@@ -243,7 +244,7 @@ def _plan(call: Call, shared: bool) -> Plan:
     ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
     places = forward.scratch_layout(kind, width, call.q.shape[-1], call.d_v, ranges)
     return Plan(
-        group, group, WIDEST, width, math.ceil(call.n_q * group / width), heads, split, splits,
+        group, group, vectors, width, math.ceil(call.n_q * group / width), heads, split, splits,
         heads * splits // max(together, 1), together, places, np.array(places, np.int64),
     )  # fmt: skip
 

@@ -88,7 +88,7 @@ def _plan(
     # query heads that share keys go into one panel where one head alone would not fill it
     folded = group if n_q < WIDEST * lanes else 1
     rows = n_q * folded
-    vectors = 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+    vectors = vectors_for(rows, lanes)
     width = vectors * lanes
     panels = math.ceil(rows / width)
     lead = batch * kv_heads * (group // folded)
@@ -100,6 +100,11 @@ def _plan(
         group, folded, vectors, width, panels, lead, split, splits, panels * lead * splits, 1, places,
         np.array(places, np.int64),
     )  # fmt: skip
+
+
+def vectors_for(rows: int, lanes: int) -> int:
+    """How many vectors wide a panel has to be for so many queries."""
+    return 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
 
 
 class Tables:
