@@ -129,6 +129,33 @@ SPLIT = [
     row("split keys, NaN in sight", (2, 3, 17), 2503, 19, spoil="v[0, 2000, 3] = nan; k[1, 5] = nan"),
 ]
 
+# A handful of queries whose widths fill vectors: the products in thin.py.
+THIN = [
+    row(f"thin, {heads} heads on {kv}, {n_q} queries, d {d}, d_v {d_v}, {dtype}", (2, heads, n_q, d), n_k, d_v,
+        kv=(2, kv), dtype=dtype)
+    for dtype in ("float32", "float64", "bfloat16")
+    for heads, kv, n_q, d, d_v, n_k in (
+        (1, 1, 1, 16, 16, 1), (4, 1, 1, 64, 64, 193), (6, 2, 1, 64, 48, 211), (5, 1, 1, 32, 64, 389),
+        (8, 1, 1, 128, 16, 577), (3, 3, 8, 64, 128, 67), (2, 1, 4, 80, 96, 191), (3, 1, 3, 64, 64, 7),
+    )
+] + [
+    row(f"thin, {name}", (2, 6, n_q, 64), n_k, 64, kv=(2, 2), **options)
+    for n_q, n_k in ((1, 211), (2, 2503))
+    for name, options in {
+        f"causal, {n_k} keys": {"mask": "causal()"},
+        f"window and lengths, {n_k} keys": {"mask": "window(29) & key_lengths([150, 7])"},
+        f"no key left, {n_k} keys": {"mask": "prefix(0)"},
+        f"array per head, {n_k} keys": {"mask": f"flags(.6, 2, 6, 1, {n_k})"},
+        f"bias per head, {n_k} keys": {"bias": f"draw(6, 1, {n_k})"},
+        f"alibi, {n_k} keys": {"bias": "alibi(6)", "mask": "causal()"},
+        f"softcap, sinks, {n_k} keys": {"softcap": 2.5, "sinks": "draw(6)"},
+        f"dropout, {n_k} keys": {"dropout": 0.4, "seed": 3},
+        f"heads inside, {n_k} keys": {"layout": "heads inside", "mask": "causal()"},
+        f"NaN out of sight, {n_k} keys": {"spoil": "v[..., 200:, :] = nan", "mask": "prefix(200)"},
+        f"NaN in sight, {n_k} keys": {"spoil": "v[0, 1, 100, 3] = nan; k[1, 0, 5] = nan"},
+    }.items()
+]  # fmt: skip
+
 MASKS = [
     row(f"mask {text}", TILES, 211, 19, mask=text)
     for text in (
@@ -336,4 +363,4 @@ LAYOUT_ROWS = [
     if layout.startswith("one ")
 ]  # fmt: skip
 
-ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS]
+ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *THIN, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS]

@@ -83,6 +83,7 @@ from clearhead.kernels.memory import (
     write_row,
 )  # fmt: skip
 from clearhead.kernels.target import TARGET
+from clearhead.kernels.thin import is_thin, thin_mix, thin_scores
 from clearhead.kernels.tile import (
     add_relative,
     add_tile,
@@ -226,6 +227,8 @@ def load_queries(like, arrays, sizes, numbers, s, head, first, rows):
         turn_rows(like, s.rows, padded * size, s.queries, width * size, width, padded)
     factor = cast(like, numbers[SCALE])
     stretch(like, s.queries, d * width, factor, cast(like, numbers[SCALE] - factor))
+    if is_thin(like, sizes[VECTORS], rows, d, sizes[D_V]):  # they are wanted as rows too, scaled
+        turn_rows(like, s.queries, width * size, s.rows, d * size, d, width)
 
 
 @helper
@@ -369,19 +372,22 @@ def block(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state, 
     if guarded:
         note_allowed(like, s, keys, width)
     soften(like, s.tile, keys, width, s.top, s.total, s.alpha)
-    mix_tile(like, sizes, s, source, step, key, keys, guarded)
+    mix_tile(like, sizes, s, source, step, key, keys, rows, guarded)
 
 
 @inlined
 def score_tile(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state):
     """A tile's scores, and what the options make of them."""
     source, step = block_rows(like, arrays[KEY], sizes, head, key, keys, s.keys, sizes[D])
-    scores(like, sizes[VECTORS], source, step, size_of(like), s.queries, s.tile, keys, sizes[D])
+    if is_thin(like, sizes[VECTORS], rows, sizes[D], sizes[D_V]):
+        thin_scores(like, source, step, s.rows, s.tile, keys, rows, sizes[D])
+    else:
+        scores(like, sizes[VECTORS], source, step, size_of(like), s.queries, s.tile, keys, sizes[D])
     shape_scores(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
 
 
 @inlined
-def mix_tile(like, sizes, s, source, step, key, keys, guarded):
+def mix_tile(like, sizes, s, source, step, key, keys, rows, guarded):
     """Add the values, weighed by a tile of exponentials, to those mixed so far."""
     size = size_of(like)
     width = sizes[VECTORS] * lanes_of(like)
@@ -391,6 +397,8 @@ def mix_tile(like, sizes, s, source, step, key, keys, guarded):
         copy_finite(like, source, step, s.clean, keys, sizes[D_V])
         mix(like, sizes[VECTORS], s.clean, sizes[D_V] * size, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)
         add_strange(like, s, source, step, keys, sizes[D_V], width)
+    elif is_thin(like, sizes[VECTORS], rows, sizes[D], sizes[D_V]):
+        thin_mix(like, source, step, s.tile, s.mixed, sizes[D_V], keys, rows, s.alpha, s.clean)
     else:
         mix(like, sizes[VECTORS], source, step, size, s.tile, s.mixed, sizes[D_V], keys, s.alpha)
 

@@ -186,7 +186,7 @@ def observe(like, arrays, sizes, numbers, looking, s, o, head, part, panel):
                 kept = o.exponentials + key * width * size
                 soften_and_keep(like, s.tile, keys, width, s.top, s.total, s.alpha, o.moment, kept)
                 copy(like, s.top, o.tops + block_start // BLOCK * width * size, width)
-                mix_tile(like, sizes, s, source, step, key, keys, guarded)
+                mix_tile(like, sizes, s, source, step, key, keys, rows, guarded)
         if all_finite(like, s.mixed, sizes[D_V] * width):
             break
     look_back(like, arrays, sizes, looking, s, o, head, part, first, rows, start, stop)
