@@ -63,7 +63,7 @@ def attention(
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
     """
-    if _is_tensor(q):
+    if is_tensor(q):
         return _on_tensors(
             q, k, v, strict=strict, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout,
             seed=seed, return_lse=return_lse,
@@ -112,7 +112,7 @@ def merge(
 def explain(q: Any, k: Any, v: Any, *, return_lse: bool = False, **options: Any) -> Explanation:
     """What `attention` would do with the same arguments: which path, why, tiles skipped, memory. Nothing is run."""
     options.pop("strict", None)
-    if _is_tensor(q):
+    if is_tensor(q):
         import clearhead.torch
 
         return clearhead.torch.explain(q, k, v, return_lse=return_lse, **options)
@@ -287,7 +287,7 @@ def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.nd
     return array
 
 
-def _is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether this is a torch tensor; torch is not loaded to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
@@ -305,7 +305,7 @@ def _on_tensors(q: Any, k: Any, v: Any, *, strict: bool, **options: Any) -> Any:
 
 
 def _not_torch(name: str, value: ArrayLike) -> ArrayLike:
-    if _is_tensor(value):
+    if is_tensor(value):
         raise TypeError(
             f"{name} is a torch tensor and q is not; give all of them as tensors, or as NumPy arrays "
             f"({name}.numpy() shares its memory)"

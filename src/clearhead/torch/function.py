@@ -58,7 +58,7 @@ def attention(
         ValueError: shapes do not fit together.
         NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
-    _check(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
+    check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     q, k, v = autocast(q, k, v)
     if isinstance(sinks, (int, float)):
         sinks = torch.tensor(float(sinks), dtype=_widest(q.device), device=q.device)
@@ -81,7 +81,7 @@ def attention(
 
 def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
     """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
-    _check(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
+    check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
     if not has_kernels(q.device):
         return fallback.explain(q, k, v, **options)
     values: dict[str, Any] = {n: to_numpy(x) if isinstance(x, torch.Tensor) else x for n, x in options.items()}
@@ -226,7 +226,7 @@ def has_kernels(device: torch.device) -> bool:
     return device.type == "cpu"
 
 
-def _check(**values: Any) -> None:
+def check_tensors(**values: Any) -> None:
     """q, k and v must be tensors, the rest may be; none may be an array, and all must be on one device."""
     for name, value in values.items():
         if isinstance(value, torch.Tensor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,14 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.dispatch import is_tensor
 
 Give = Callable[[np.ndarray], Any]
-
-
-def is_tensor(value: object) -> bool:
-    """Whether this is a torch tensor; torch is not loaded to find out."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def entering(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, Any], dict[str, Any], Give]:
@@ -31,7 +25,7 @@ def entering(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, An
     from clearhead.torch import function
     from clearhead.torch.arrays import to_numpy, to_torch
 
-    function._check(q=q, k=k, **({} if v is None else {"v": v}), **options)
+    function.check_tensors(q=q, k=k, **({} if v is None else {"v": v}), **options)
     if not function.has_kernels(q.device):
         raise ValueError(f"look reads tensors on the CPU, got q on {q.device} (q.cpu() brings it there)")
     q, k, values = function.autocast(q, k, k if v is None else v)
