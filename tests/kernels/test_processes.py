@@ -204,6 +204,19 @@ class TestTheFirstStart:
         assert list((tmp_path / "cache").rglob("*.nbc"))
         assert run(code, **environment) == f"{expected} 1"
 
+    def test_kernels_of_different_processes_do_not_call_each_other(self, tmp_path):
+        """One process compiles attention, the next looking, and the third has both from the disk."""
+        environment = {"NUMBA_CACHE_DIR": str(tmp_path), **TWO}
+        run("attention(*arrays(2, 100))", **environment)
+        code = """
+            from clearhead.views import look
+            q, k, v = arrays(2, 37)
+            attention(q, k, v)
+            weights = textbook(*(x.astype(np.float64) for x in (q, k, v)))[1]
+            print(np.abs(look(q, k, v).received - weights.sum(axis=-2)).max() < 1e-5)
+        """
+        assert [run(code, **environment) for _ in range(2)] == ["True", "True"]
+
     def test_nothing_can_be_written_at_all(self, tmp_path):
         """Then every process compiles for itself."""
         package = shutil.copytree(

@@ -79,6 +79,16 @@ class _Cache(caching.FunctionCache):
         self._cache_file = Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
 
+def named_helper(name: str, function: Callable[..., Any]) -> Any:
+    """A helper that is made in a function, once for each of several values.
+
+    Kernels that come from the disk are linked by the names of what they call, and numba tells namesakes apart by a
+    number that begins anew in each process. Two that were compiled in different processes would call each other's.
+    """
+    function.__name__ = function.__qualname__ = name
+    return helper(function)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that runs without the GIL and is called from Python."""
     dispatcher = numba.njit(nogil=True)(function)

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.compiler import helper, inlined, named_helper
 from clearhead.kernels.memory import lanes_of, size_of
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.vector import Vectors
@@ -126,7 +126,6 @@ def _accumulate(
 def _products(vectors):
     """The two products of attention for panels that are `vectors` wide; the last few rows go by twos and ones."""
 
-    @helper
     def product(like, a, a_row, a_step, b, c, rows, depth):
         width = vectors * lanes_of(like) * size_of(like)
         r = 0
@@ -139,7 +138,6 @@ def _products(vectors):
         if rows - r:
             multiply(like, 1, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth)
 
-    @helper
     def product_add(like, a, a_row, a_step, b, c, rows, depth, alpha):
         width = vectors * lanes_of(like) * size_of(like)
         r = 0
@@ -161,7 +159,7 @@ def _products(vectors):
                 alpha,
             )  # fmt: skip
 
-    return product, product_add
+    return [named_helper(f"{f.__name__}_{vectors}", f) for f in (product, product_add)]
 
 
 _wide, _wide_add = _products(WIDEST)
