@@ -20,9 +20,9 @@ from torch import nn
 from torch.nn import functional
 
 from clearhead import checks, textbook
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.textbook.positions import positional_encoding
 from clearhead.textbook.transformer import TIES, checked_pad_id
-from clearhead.torch.arrays import to_numpy, to_torch
 from clearhead.torch.layers import DecoderBlock, DecoderBlockCache, EncoderBlock, make_norm
 from clearhead.torch.padding import real_keys
 from clearhead.torch.self_attention import checked_rate, checked_rows, matrix, shift
