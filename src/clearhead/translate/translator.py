@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from clearhead.text.spans import Span
+from clearhead.text.words import word_spans
 from clearhead.textbook.decoding import greedy
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint
-from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, Span, rows_of, words
-from clearhead.translate.vocabulary import BEGIN, CONTINUES, END, SPECIAL, Vocabulary
+from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
+from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # Made by: clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors
 SHIPPED = Path(__file__).with_name("shipped.safetensors")
@@ -45,7 +47,7 @@ class Translated(NamedTuple):
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
         weights = rows_of(self.cross_weights, len(self.target_ids), reading)[..., :-1]
-        return Aligned(words(self.source), words(self.text), self.source_spans, self.target_spans, weights)
+        return Aligned(word_spans(self.source), word_spans(self.text), self.source_spans, self.target_spans, weights)
 
 
 class Attention(NamedTuple):
@@ -138,7 +140,7 @@ class Translator:
             rows = [t for t, number in enumerate(written[:-1]) if number >= len(SPECIAL)]
             target = [written[t] for t in rows]
             weights = found.cross_weights[i][:, :, [*rows, len(written) - 1], : len(ids)]
-            text, target_spans = spelled(target, self.vocabulary)
+            text, target_spans = self.vocabulary.spelled(target)
             probability = math.exp(float(found.log_probability[i]) / len(written))
             translated.append(
                 Translated(
@@ -186,17 +188,3 @@ class Translator:
                 "translate one sentence at a time"
             )
         return [*ids, END], spans
-
-
-def spelled(ids: Sequence[int], vocabulary: Vocabulary) -> tuple[str, list[Span]]:
-    """The text that ids spell, and where each piece lies in it; padding, beginning and end are left out."""
-    text, spans = "", []
-    for number in ids:
-        if number < len(SPECIAL):
-            continue
-        piece = vocabulary.pieces[number - len(SPECIAL)]
-        letters = piece.removeprefix(CONTINUES)
-        text += " " if text and letters == piece else ""
-        spans.append((len(text), len(text) + len(letters)))
-        text += letters
-    return text, spans
