@@ -33,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw everything first, then write it, so that a text that cannot be read leaves nothing behind."""
     from clearhead.figures.gallery import page
-    from clearhead.figures.save import rendered, write_bytes
+    from clearhead.figures.save import rendered
     from clearhead.figures.showcase import pictures, read
+    from clearhead.files import write_whole
     from clearhead.translate.translator import Translator
 
     folder: Path = options.out
@@ -53,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"{seen.source} → {seen.target}")
     for picture in drawn:
         path = folder / f"{picture.name}.{options.format}"
-        write_bytes(files[picture.name], path)
+        write_whole(path, files[picture.name])
         print(f"{path}: {picture.words.shows[of_one]}")
-    write_bytes(document.encode(), folder / "index.html")
+    write_whole(folder / "index.html", document.encode())
     print(f"{folder / 'index.html'}: {ON_ONE_PAGE[of_one]}")
     return 0
