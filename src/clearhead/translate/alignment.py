@@ -97,9 +97,13 @@ class Aligned(NamedTuple):
             self.weights, parts(self.target_spans, self.target_words), parts(self.source_spans, self.source_words)
         )
 
+    def between_words(self, reader: Reader) -> Float[np.ndarray, "t s"]:
+        """The same as one reader has it: (t, s)."""
+        return reader.of(self.matrix())
+
     def looked_at(self, reader: Reader) -> Int[np.ndarray, " t"]:
         """The source word that each target word looks at most: (t,)."""
-        return reader.of(self.matrix()).argmax(axis=-1)
+        return self.between_words(reader).argmax(axis=-1)
 
 
 class Score(NamedTuple):

@@ -51,7 +51,7 @@ class Translated(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """Every weight of every block over one translation, and the names of its rows and columns.
+    """Every weight of every block over one translation, the names of their rows and columns, and the translation.
 
     encoder (blocks, h, n_s, n_s) from source to source
     decoder (blocks, h, n_t, n_t) from given to given, causal
@@ -64,6 +64,7 @@ class Attention(NamedTuple):
     source: list[str]  # the pieces and <end>
     given: list[str]  # <begin> and the pieces
     written: list[str]  # the pieces and <end>
+    translated: Translated
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class Translator:
         source = [found.source[start:stop] for start, stop in found.source_spans]
         target = [found.text[start:stop] for start, stop in found.target_spans]
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
-        return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end])
+        return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
     def _read(self, text: str) -> tuple[list[int], list[Span]]:
         """The ids of a text, with END, and the spans of its pieces."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from clearhead.translate.alignment import Reader
 
 LANGUAGES = ("en", "ko")
+
+
+def in_language(texts: tuple[str, ...], language: str) -> str:
+    """What is said in all languages, in one of them."""
+    return texts[LANGUAGES.index(language)]
 
 
 class Words(NamedTuple):
@@ -24,13 +32,14 @@ class Words(NamedTuple):
         return Words(*map(fill, self))
 
 
-def reader_name(layer: int | None, head: int | None) -> tuple[str, str]:
-    """A head of a layer, or the mean of all of them where there is None."""
+def reader_name(reader: Reader) -> tuple[str, str]:
+    """A head of a layer, or the mean of all of them where there is None, in every language."""
+    layer, head = reader
     if layer is None:
-        return "mean of all heads", "모든 헤드의 평균"
+        return str(reader), "모든 헤드의 평균"
     if head is None:
-        return f"layer {layer}, mean of its heads", f"레이어 {layer}, 헤드 평균"
-    return f"layer {layer}, head {head}", f"레이어 {layer}, 헤드 {head}"
+        return str(reader), f"레이어 {layer}, 헤드 평균"
+    return str(reader), f"레이어 {layer}, 헤드 {head}"
 
 
 SELF_ATTENTION = Words(
