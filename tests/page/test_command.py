@@ -52,6 +52,11 @@ def visualize(*arguments: object) -> int:
     return command.run(parser.parse_args([str(argument) for argument in arguments]))
 
 
+def others(weights: np.ndarray) -> np.ndarray:
+    """The weights of pairs of two different positions."""
+    return weights[~np.eye(len(weights), dtype=bool)]
+
+
 class Page(HTMLParser):
     """What a page refers to, its pictures, languages and words; unclosed tags are noticed."""
 
@@ -115,13 +120,20 @@ def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, la
     drawn = {picture.name: picture for picture in showcase.pictures(subject, language)}
     for picture in drawn.values():
         tidy(picture.figure)
-    words = drawn["self-attention"].words
-    layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
-    query, key, weight = re.findall(r"; (\S+) looks most at (\S+) \((.*)\)", words.shows[0])[0]
-    i, j = subject.attention.source.index(query), subject.attention.source.index(key)
-    assert f"{subject.attention.encoder[layer, head, i, j]:.2f}" == weight
-    others = subject.attention.encoder[layer, head, :-1, :-1] * (1 - np.eye(len(subject.attention.source) - 1))
-    assert subject.attention.encoder[layer, head, i, j] == others.max()
+    for name, weights, pieces in (
+        ("self-attention", subject.attention.encoder, subject.attention.source),
+        ("causal-attention", subject.attention.decoder, subject.attention.given),
+    ):
+        # No number that stands in the picture beside the diagonal is larger than the one that is called strongest.
+        words = drawn[name].words
+        layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
+        query, key, weight = re.findall(r"another piece the strongest is (\S+) → (\S+) \((.*)\)", words.shows[0])[0]
+        written = {text.get_position(): text.get_text() for text in drawn[name].figure.axes[0].texts}
+        assert max(value for (j, i), value in written.items() if i != j) == weight
+        at = [
+            (pieces[i], pieces[j]) for i, j in np.argwhere(weights[layer, head] == others(weights[layer, head]).max())
+        ]
+        assert (query, key) in at
     assert "gets exactly 0;" in drawn["causal-attention"].words.shows[0]
     pairs = re.findall(r"(\S+) → (\S+?)(?:,|$)", drawn["cross-attention"].words.shows[0])
     expected = [subject.source_words[int(row.argmax())] for row in subject.between_words]
@@ -162,7 +174,9 @@ def test_the_telling_head_looks_elsewhere():
     weights[1] = np.eye(5)[0]
     weights[1, 2] = np.eye(5)[[0, 0, 1, 2, 3]]
     assert showcase.telling_head(weights) == (1, 2)
-    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("나", "가", 1.0)
+    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("가", "<begin>", 1.0)
+    weights[1, 2, 4, 3] = 1.25
+    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("<end>", "다", 1.25)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ from clearhead.page import captions
 from clearhead.page.captions import LANGUAGES, Words, in_language
 from clearhead.textbook.patterns import name_pattern
 from clearhead.translate.translator import Attention, Translator
-from clearhead.translate.vocabulary import BEGIN, END, SPECIAL
 
 MOST_LINES = 40  # words on a side
 
@@ -154,9 +153,8 @@ def telling_head(weights: Float[np.ndarray, "blocks h n n"]) -> tuple[int, int]:
 
 
 def strongest(weights: Float[np.ndarray, "n n"], pieces: list[str]) -> tuple[str, str, float]:
-    """Of all pairs of two different pieces, not counting beginning and end, the one with the largest weight."""
-    real = np.array([piece not in (SPECIAL[BEGIN], SPECIAL[END]) for piece in pieces])
-    others = np.where(real[:, None] & real & ~np.eye(len(pieces), dtype=bool), weights, -1.0)
+    """Of all pairs of two different positions, beginning and end included, the one with the largest weight."""
+    others = np.where(np.eye(len(pieces), dtype=bool), -1.0, weights)
     query, key = np.unravel_index(int(others.argmax()), others.shape)
     return pieces[query], pieces[key], float(weights[query, key])
 
