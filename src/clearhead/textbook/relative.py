@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks
 from clearhead.textbook.attention import attention_scores, attention_weights, checked, mask_scores, mix_values
+from clearhead.textbook.masks import AnyMask
 
 
 def relative_positions(n_q: int, n_k: int, *, offset: int | None = None) -> Int[np.ndarray, "n_q n_k"]:
@@ -34,7 +35,7 @@ def relative_attention(
     V: Float[np.ndarray, "... n_k d_v"],
     key_table: Float[np.ndarray, "... rows d"],
     value_table: Float[np.ndarray, "... rows d_v"] | None = None,
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     left: int | None = None,
     offset: int | None = None,
