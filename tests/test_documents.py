@@ -192,8 +192,6 @@ def test_the_two_readmes_list_the_same_names_and_files():
 # What may look down, (file, room), and why.
 LOOKING_DOWN = {
     ("views/view.py", "figures"): "a view draws itself, and loads the figures when it is asked to",
-    ("figures/command.py", "translate"): "the command shows a translator at work",
-    ("figures/showcase.py", "translate"): "the command shows a translator at work",
 }
 
 
