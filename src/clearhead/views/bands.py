@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
+from clearhead.textbook.pattern_scores import NEAR_RADII
 from clearhead.views.matrix import Matrix
 
-BAND = 32  # keys on either side
+BAND = max(NEAR_RADII)  # keys on either side
 ROWS = 256  # queries at a time
 
 
