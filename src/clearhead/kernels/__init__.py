@@ -22,5 +22,10 @@ What they are made of:
     memory       reading and writing the caller's arrays    vector       vector arithmetic as LLVM IR
     target       how wide this machine's vectors are        compiler     compiling, and the cache on disk
 
-Nothing here checks its arguments; `clearhead.dispatch` does.
+Nothing here checks its arguments; `clearhead.call` has done so.
+The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"gradients", "launch", "observation"})

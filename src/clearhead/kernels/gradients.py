@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import backward
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
 from clearhead.kernels.launch import Description, operations, start
 from clearhead.kernels.plan import backward_plan, shape_of
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
 
 
 class Gradients(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import forward
 from clearhead.kernels.explanation import Explanation
 from clearhead.kernels.gemm import WIDEST
@@ -21,8 +22,20 @@ from clearhead.kernels.structs import AXES, Axes, pack
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
 
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
+
+def compute(call: Call) -> tuple[np.ndarray, np.ndarray | None]:
+    """A call's output (…, h, n_q, d_v), and its lse (…, h, n_q) if the call wants it."""
+    output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
+    lse = np.empty((*call.lead, call.n_q), call.kind) if call.lse else None
+    if output.size or (lse is not None and lse.size):
+        for strip, rows in call.strips():
+            run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
+    if not call.has_heads:
+        return output[0], None if lse is None else lse[0]
+    if call.many_axes is not None:
+        output = output.reshape(*call.many_axes, *output.shape[1:])
+        lse = None if lse is None else lse.reshape(*call.many_axes, *lse.shape[1:])
+    return output, lse
 
 
 def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import observe as kernel
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import Description, operations, plan_of, start
+from clearhead.kernels.launch import Description, compute, operations, plan_of, start
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
 from clearhead.kernels.plan import shape_of, watching_plan
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
 
 
 class Observation(NamedTuple):
@@ -62,7 +60,7 @@ def observe(
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
     with_output = output and _is_watched_as_it_runs(call)
-    mixed, lse = (None, None) if with_output or not output else call.run()
+    mixed, lse = (None, None) if with_output or not output else compute(call)
     watched = _Watching(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
     watched.run()
     if mixed is None or lse is None:

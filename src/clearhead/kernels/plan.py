@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from clearhead.call import Call
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
