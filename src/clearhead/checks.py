@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -108,6 +109,17 @@ def same_length(keys: Shaped, values: Shaped) -> None:
             f"there are {keys.shape[-2]} keys but {values.shape[-2]} values; each key needs one value "
             "(the next to last axis of both is n_k)"
         )
+
+
+def same_parts(outputs: Sequence[Shaped], sums: Sequence[Shaped]) -> None:
+    """Attention over several parts of the keys: as many outputs (…, n_q, d_v) of one shape, each with its lse."""
+    whole = tuple(outputs[0].shape)
+    for n, (output, lse) in enumerate(zip(outputs, sums, strict=True)):
+        if tuple(output.shape) != whole or tuple(lse.shape) != whole[:-1]:
+            raise ValueError(
+                f"part {n} has an output of shape {tuple(output.shape)} and an lse of shape {tuple(lse.shape)}; "
+                f"expected {whole} and {whole[:-1]}, as in part 0"
+            )
 
 
 def head_width(d_model: int, num_heads: int) -> int:

@@ -92,6 +92,22 @@ def test_every_mask_is_asked_once():
     assert [m.asked for m in joined] == [Counter(ranges=1)] * 3
 
 
+def test_what_was_resolved_is_kept_for_the_same_sizes():
+    counted = Counted(masks.causal())
+    mask = masks.Once(counted)
+    first, again = (masks.resolve(mask, SIZES) for _ in range(2))
+    assert first is again
+    assert counted.asked == Counter(ranges=1)
+    other = masks.Sizes(3, 11)
+    np.testing.assert_array_equal(from_resolved(masks.resolve(mask, other), other), from_mask(counted, other))
+
+
+def test_asked_once_is_still_a_mask():
+    mask = masks.window(3) | masks.prefix(2)
+    for joined in (masks.Once(mask) & masks.causal(), ~masks.Once(mask)):
+        np.testing.assert_array_equal(from_resolved(masks.resolve(joined, SIZES), SIZES), from_mask(joined, SIZES))
+
+
 def test_runs_that_are_too_many_together_are_a_rule():
     """Five runs and five more that cut them into nine."""
     a, b = (masks.block_sparse(np.arange(30)[None] % 6 < w, 1) for w in (4, 2))

@@ -18,8 +18,8 @@ import clearhead
 import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.kernels.schedule import get_num_threads, set_num_threads
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import fallback
-from clearhead.torch.arrays import to_numpy, to_torch
 
 from ..equivalence import ROWS
 from ..problems import build

@@ -20,8 +20,8 @@ import pytest
 import torch
 
 from clearhead import biases as numpy_biases, dispatch
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import attention, biases
-from clearhead.torch.arrays import to_numpy, to_torch
 
 from ..equivalence import ROWS
 from ..judge import _half_unit, _root_mean_square

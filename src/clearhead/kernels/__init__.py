@@ -8,5 +8,10 @@
     compiler   compiling, and the cache on disk             explanation  what a call would do, in words
     backward   blocks of keys against panels of queries     gradients    from an output's gradient to its inputs'
 
-Nothing here checks its arguments; `clearhead.dispatch` is the only caller.
+Nothing here checks its arguments; `clearhead.call` has done so.
+The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"gradients", "launch", "observation"})

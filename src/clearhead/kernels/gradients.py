@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import backward, forward, layout as at
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.launch import Plan, Tables, operations, table_of, vectors_for
 from clearhead.kernels.schedule import scratch, spread
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
 
 FEW_TASKS = 8  # with fewer heads than this, the keys are split
 LEAST_SPLIT = 2 * forward.BLOCK

@@ -7,10 +7,11 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import forward, layout as at
 from clearhead.kernels.explanation import Explanation
 from clearhead.kernels.gemm import MIDDLE, WIDEST
@@ -19,12 +20,24 @@ from clearhead.kernels.memory import stored_kind
 from clearhead.kernels.schedule import get_num_threads, scratch, spread
 from clearhead.kernels.target import TARGET
 
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
-
 _ABSENT = (0,) * at.FIELDS
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * forward.BLOCK  # keys that are worth a task of their own
+
+
+def compute(call: Call) -> tuple[np.ndarray, np.ndarray | None]:
+    """A call's output (…, h, n_q, d_v), and its lse (…, h, n_q) if the call wants it."""
+    output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
+    lse = np.empty((*call.lead, call.n_q), call.kind) if call.lse else None
+    if output.size or (lse is not None and lse.size):
+        for strip, rows in call.strips():
+            run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
+    if not call.has_heads:
+        return output[0], None if lse is None else lse[0]
+    if call.many_axes is not None:
+        output = output.reshape(*call.many_axes, *output.shape[1:])
+        lse = None if lse is None else lse.reshape(*call.many_axes, *lse.shape[1:])
+    return output, lse
 
 
 def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:

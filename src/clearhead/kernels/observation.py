@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from clearhead.call import Call
 from clearhead.kernels import forward, layout as at, observe as kernel
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.launch import Plan, Tables, operations, plan_of, table_of
+from clearhead.kernels.launch import Plan, Tables, compute, operations, plan_of, table_of
 from clearhead.kernels.schedule import scratch, spread
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
 
 MOST_PARTS = 16  # into which the panels of a head are dealt: each sums over its own queries what keys receive
 
@@ -62,7 +60,7 @@ def observe(
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
     with_output = output and _is_watched_as_it_runs(call)
-    mixed, lse = (None, None) if with_output or not output else call.run()
+    mixed, lse = (None, None) if with_output or not output else compute(call)
     watched = _Watch(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
     watched.run()
     if mixed is None or lse is None:

@@ -29,13 +29,14 @@ from clearhead.masks.kinds import (
 )
 from clearhead.masks.mask import Mask, parts
 from clearhead.masks.ranges import MOST_RANGES, Ranges
-from clearhead.masks.resolved import Resolved, resolve
+from clearhead.masks.resolved import Once, Resolved, resolve
 from clearhead.masks.sizes import Sizes, Where, places
 
 __all__ = [
     "MOST_RANGES",
     "UNLIMITED",
     "Mask",
+    "Once",
     "Ranges",
     "Resolved",
     "Sizes",

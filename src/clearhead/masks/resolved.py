@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from clearhead.masks.mask import Mask, parts
 from clearhead.masks.ranges import Ranges, both
-from clearhead.masks.sizes import Sizes
+from clearhead.masks.sizes import Sizes, Where
 
 
 class Resolved(NamedTuple):
@@ -28,8 +29,26 @@ class Resolved(NamedTuple):
     rule: Mask | None = None
 
 
+@dataclass(eq=False)
+class Once(Mask):
+    """A mask that is not asked again: what it was resolved to is kept, for a backward pass over the same call."""
+
+    mask: Mask
+    kept: tuple[Sizes, Resolved] | None = None
+
+    def allows(self, at: Where) -> np.ndarray:
+        return self.mask.allows(at)
+
+    def ranges(self, sizes: Sizes) -> Ranges | None:
+        return self.mask.ranges(sizes)
+
+
 def resolve(mask: Mask | None, sizes: Sizes) -> Resolved:
     """What a mask means in a call of these sizes. The parts it joins with & may each be said in another way."""
+    if isinstance(mask, Once):
+        if mask.kept is None or mask.kept[0] != sizes:
+            mask.kept = sizes, resolve(mask.mask, sizes)
+        return mask.kept[1]
     ranges: Ranges | None = None
     allowed: np.ndarray | None = None
     period = 1

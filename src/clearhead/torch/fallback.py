@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
-from clearhead.dispatch import leading_axes
+from clearhead.call import leading_axes
 from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.dispatch import is_tensor
+from clearhead.tensors import is_tensor, to_numpy, to_torch
 
 Give = Callable[[np.ndarray], Any]
 
@@ -21,26 +21,16 @@ def entering(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, An
     """
     if not is_tensor(q):
         return (q, k, v), options, np.asarray
-    import clearhead.torch.biases as torch_biases
     from clearhead.torch import function
-    from clearhead.torch.arrays import to_numpy, to_torch
 
-    function.check_tensors(q=q, k=k, **({} if v is None else {"v": v}), **options)
     if not function.has_kernels(q.device):
         raise ValueError(f"look reads tensors on the CPU, got q on {q.device} (q.cpu() brings it there)")
-    q, k, values = function.autocast(q, k, k if v is None else v)
-    bias = options.get("bias")
-    if isinstance(bias, torch_biases.RelativeBias):
-        options["bias"] = torch_biases.constant(to_numpy(bias.table(q.shape[-2], k.shape[-2])))
-    taken = {name: to_numpy(x) if is_tensor(x) else x for name, x in options.items()}
-    return (to_numpy(q), to_numpy(k), None if v is None else to_numpy(values)), taken, to_torch
+    return *function.as_arrays(q, k, v, **options), to_torch
 
 
 def floats(name: str, value: Any, *, ndim: int = 2) -> np.ndarray:
     """Floats as an array, from an array or a tensor."""
     if is_tensor(value):
-        from clearhead.torch.arrays import to_numpy
-
         value = to_numpy(value)
     return checks.float_array(name, value, ndim=ndim)
 

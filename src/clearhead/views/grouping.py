@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import masks
+from clearhead import kernels, masks
 from clearhead.views.matrix import Matrix
 from clearhead.views.weights import too_far
 
@@ -59,7 +59,7 @@ def _given(matrix: Matrix, groups: np.ndarray, columns: np.ndarray) -> np.ndarra
     if last - first + 1 == matrix.n_k or too_far(matrix.lse).any():
         return matrix.mix(values)
     call = matrix.again(values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
-    output, lse = call.run()
+    output, lse = kernels.launch.compute(call)
     assert lse is not None
     share = matrix.shaped(matrix.recomputed.share(lse.reshape(matrix.recomputed.lse.shape)))
     return np.asarray(output * share[..., None])

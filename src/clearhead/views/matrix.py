@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import checks, masks
-from clearhead.dispatch import Call, prepare
+from clearhead import checks, kernels, masks
+from clearhead.call import Call, prepare
 from clearhead.views.edges import chosen
 from clearhead.views.weights import Weights, strips, too_far
 
@@ -30,10 +30,10 @@ class Matrix:
     """
 
     def __init__(self, q: Any, k: Any, v: Any, top_k: int, map_size: int, *, mask: Any = None, **options: Any) -> None:
-        from clearhead.kernels.observation import observe
-
         self.call = prepare(q, k, _column(k, k) if v is None else v, mask=mask, lse=True, **options)
-        self.output, self.lse, self.seen = observe(self.call, top_k=top_k, map_size=map_size, output=v is not None)
+        self.output, self.lse, self.seen = kernels.observation.observe(
+            self.call, top_k=top_k, map_size=map_size, output=v is not None
+        )
         self.recomputed = Weights(self.call, self.lse.reshape(*self.call.lead, self.n_q))
         self.has_output = v is not None
         self.q, self.k, self.like = np.asarray(q), np.asarray(k), np.asarray(k if v is None else v)
@@ -108,9 +108,7 @@ class Matrix:
         """What was seen, with a map; another one if it is to be of another size."""
         seen = self.seen
         if size is not None and seen.map_count.shape[-2:] != (min(size, self.n_q), min(size, self.n_k)):
-            from clearhead.kernels.observation import observe
-
-            return observe(self.call, map_size=size, output=False).observation
+            return kernels.observation.observe(self.call, map_size=size, output=False).observation
         if size is None and 0 in seen.map_count.shape[-2:] and self.n_q and self.n_k:
             raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
         return seen
@@ -118,10 +116,8 @@ class Matrix:
     @functools.cached_property
     def peaks(self) -> np.ndarray:
         """The largest weight in each cell of the map: another pass, for those who ask."""
-        from clearhead.kernels.observation import observe
-
         size = max(self.pooled().map_count.shape[-2:])
-        return observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
+        return kernels.observation.observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
 
     def mass(self, further: masks.Mask | ArrayLike | None) -> np.ndarray:
         """The share of attention on the keys a further mask allows: see `View.mass`."""
@@ -129,7 +125,7 @@ class Matrix:
         if further is None and self.call.sinks is None:
             return self.shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(self.call.kind))
         call = self.again(None, _boolean(further), sinks=False)
-        part = call.run()[1]
+        part = kernels.launch.compute(call)[1]
         assert part is not None
         share, far = self.recomputed.share(part.reshape(lse.shape)), too_far(lse)
         return self.shaped(self._summed(call, share, far) if far.any() else share)
@@ -150,12 +146,10 @@ class Matrix:
         """Other values under the same weights: see `View.mix`."""
         if values.ndim < 2 or values.shape[-2] != self.n_k:
             raise ValueError(f"values need a row for each of the {self.n_k} keys, got shape {values.shape}")
-        return self.again(values).run()[0]
+        return kernels.launch.compute(self.again(values))[0]
 
     def received_from(self, shares: np.ndarray) -> np.ndarray:
         """The attention each key gets if queries count so much each: see `View.received_from`."""
-        from clearhead.kernels.observation import observe
-
         try:
             shares = np.broadcast_to(shares, (*self.lead, self.n_q))
         except ValueError:
@@ -163,7 +157,7 @@ class Matrix:
                 f"shares of shape {shares.shape} do not broadcast to {(*self.lead, self.n_q)}, one for each query"
             ) from None
         shares = shares.reshape(*self.call.lead, self.n_q)
-        return observe(self.call, row_weights=shares, output=False).observation.received
+        return kernels.observation.observe(self.call, row_weights=shares, output=False).observation.received
 
     def again(self, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
         """The same call with other values, perhaps fewer keys and no sinks. Without values, for its lse alone.

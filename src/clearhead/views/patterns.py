@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
-from clearhead import masks
+from clearhead import kernels, masks
 from clearhead.views import tokens
 from clearhead.views.bands import BAND, band_scores, even
 from clearhead.views.matrix import Matrix
@@ -174,10 +174,8 @@ def _best_radius(
 
 def _wide_window(matrix: Matrix, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
-    from clearhead.kernels.observation import observe
-
     call = matrix.again(None, masks.window(radius, radius), sinks=False)
-    seen = observe(call, output=False)
+    seen = kernels.observation.observe(call, output=False)
     found = Weights(call, seen.lse.reshape(*call.lead, call.n_q))
     share, counts = matrix.recomputed.share(found.lse), found.counts()
     evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)

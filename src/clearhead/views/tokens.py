@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import masks
-from clearhead.dispatch import Call
+from clearhead import kernels, masks
+from clearhead.call import Call
 from clearhead.views.edges import numbers
 from clearhead.views.matrix import Matrix
 from clearhead.views.weights import Weights, too_far, union_size
@@ -67,7 +67,7 @@ def _mass(matrix: Matrix, of_query: np.ndarray, of_key: np.ndarray, *, later: bo
     if tied or call.many_axes is not None or not matrix.lse.size or too_far(matrix.lse).any():
         return _by_rule(matrix, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
-    part = call.run()[1]
+    part = kernels.launch.compute(call)[1]
     assert part is not None
     assert call.ranges is not None
     full = (*call.lead, call.n_q)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from clearhead import masks
-from clearhead.dispatch import Call
+from clearhead.call import Call
 
 STRIP = 2**20  # weights that are worked on at a time
 FAR = 2.0**-13  # an lse whose last digit is worth more than this says too little about the sum in it
