@@ -153,6 +153,33 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     return additive("mask", array, shape)
 
 
+def axis_tokens(
+    tokens: Sequence[object] | None, key_tokens: Sequence[object] | None, n_q: int, n_k: int
+) -> tuple[list[object] | None, list[object] | None]:
+    """Labels of the queries and of the keys; in self-attention they are the same."""
+    if tokens is not None and key_tokens is None and n_q != n_k:
+        raise ValueError(
+            f"weights have {n_q} queries but {n_k} keys, so tokens cannot name both; give tokens for the {n_q} "
+            f"queries and key_tokens for the {n_k} keys"
+        )
+    queries = tokens_of("tokens", tokens, n_q, "queries")
+    return queries, queries if key_tokens is None else tokens_of("key_tokens", key_tokens, n_k, "keys")
+
+
+def tokens_of(name: str, tokens: Sequence[object] | None, n: int, axis: str) -> list[object] | None:
+    """One label for each of n positions."""
+    if tokens is None:
+        return None
+    if isinstance(tokens, (str, bytes)):
+        raise TypeError(
+            f"{name} must be a list with one entry per position, got one text ({name}.split() or list({name}) cuts it)"
+        )
+    listed = list(tokens)
+    if len(listed) != n:
+        raise ValueError(f"{name} must name all {n} {axis}, got {len(listed)} names")
+    return listed
+
+
 def allowed_array(allowed: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean array, True = may attend, broadcast to the weights' shape (…, n_q, n_k)."""
     array = np.asarray(allowed)
