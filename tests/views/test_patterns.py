@@ -9,7 +9,7 @@ from clearhead import biases, masks
 from clearhead.textbook import patterns as zoo
 from clearhead.views import look
 
-from ..equivalence import ROWS
+from ..equivalence import ROWS, STRANGE
 from ..problems import Row, build
 from .heads import HEADS, queries_and_keys, tokens
 from .truth import Truth, options_of_look
@@ -197,15 +197,17 @@ class TestShares:
         assert found.score == pytest.approx(1, abs=1e-9)
 
 
-@pytest.mark.parametrize("row", ROWS[::3], ids=str)
+@pytest.mark.parametrize("row", [row for n, row in enumerate(ROWS) if n % 3 == 0 or row in STRANGE], ids=str)
 def test_shares_on_the_table_of_calls(row: Row):
-    """Under every mask, bias, type and layout, the mass on a pattern's keys is that of the textbook's matrix."""
+    """Under every mask, bias, type and layout, the mass on a pattern's keys is that of the textbook's matrix.
+
+    A head with a NaN among its weights has no shares, and spoils no other head's.
+    """
     problem = build(row)
     view, truth = look(*problem.arrays, **options_of_look(problem), top_k=0, map_size=0), Truth(problem)
     ids = np.random.default_rng(0).integers(0, 5, view.n_k)
     found = view.patterns(ids if view.n_q <= view.n_k else None)
-    if np.isnan(truth.weights).any():
-        return
+    clean = ~np.isnan(truth.weights).any(axis=(-1, -2))
     query, key = np.arange(view.n_q)[:, None] + view.n_k - view.n_q, np.arange(view.n_k)
     place = np.maximum(query, 0)  # tokens are asked for only where queries are the last positions
     sets = {
@@ -222,7 +224,8 @@ def test_shares_on_the_table_of_calls(row: Row):
         at = counted & (keys & truth.allowed).any(axis=-1) if name in ("duplicate_token", "induction") else counted
         mass = np.where(at, (truth.weights * keys).sum(axis=-1), 0).sum(axis=-1) / np.maximum(at.sum(axis=-1), 1)
         bound = 50 * np.finfo(problem.kind).eps * max(1, truth.score if truth.score < 1e5 else 1)
-        np.testing.assert_allclose(found.shares[name], mass, rtol=0, atol=bound, err_msg=name)
+        shares = np.asarray(found.shares[name])
+        np.testing.assert_allclose(shares[clean], mass[clean], rtol=0, atol=bound, err_msg=name)
 
 
 class TestTheTable:

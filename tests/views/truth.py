@@ -13,7 +13,7 @@ import numpy as np
 
 from clearhead.textbook.attention import attention_scores, attention_weights, mask_scores
 
-from ..problems import Problem, _computing_in, in_range
+from ..problems import Problem, computing_in, in_range
 
 ORDERS = 3
 MAP = 11
@@ -100,7 +100,7 @@ class Truth:
         for name in ("mask", "bias"):
             if (x := options.get(name)) is not None and x.dtype != np.bool_:
                 options[name] = in_range(x, kind).astype(kind)
-        with _computing_in(kind):
+        with computing_in(kind):
             Q, K = problem.q.astype(kind), problem.k.astype(kind)
             Q = np.broadcast_to(Q, (*problem.lead, *Q.shape[-2:]))[..., order]
             scores = attention_scores(Q, K[..., order], scale=options.get("scale"), softcap=options.get("softcap"))
