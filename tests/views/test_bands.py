@@ -44,7 +44,7 @@ def test_every_radius_over_some_queries(mask):
     distance = abs(np.arange(N_Q)[:, None] + N_K - N_Q - np.arange(N_K))
     allowed = np.ones((N_Q, N_K), bool) if mask is None else mask.array(N_Q, N_K)
     weights = view.weights()
-    found = band_scores(view.matrix, [1, 5, 32], [every, some])
+    found = band_scores(view, [1, 5, 32], [every, some])
     for n, radius in enumerate((1, 5, 32)):
         score = even_mass_on(weights, (distance <= radius) & allowed)
         np.testing.assert_allclose(found[0][..., n], score.mean(axis=-1), rtol=1e-10)
