@@ -127,6 +127,7 @@ SPLIT = [
     row("split keys, dropout", (2, 3, 17), 2503, 19, dropout=0.25, seed=11),
     row("split keys, NaN out of sight", (2, 3, 17), 2503, 19, spoil="v[:, 2000:] = nan", mask="prefix(2000)"),
     row("split keys, NaN in sight", (2, 3, 17), 2503, 19, spoil="v[0, 2000, 3] = nan; k[1, 5] = nan"),
+    row("split keys, NaN in sight of one head", (2, 3, 17), 2503, 19, spoil="v[0, 2000, 3] = nan"),
 ]
 
 # A handful of queries whose widths fill vectors: the products in thin.py.
@@ -329,6 +330,13 @@ STRANGE = [
     row("values at the end of the range", SMALL, 211, 19, spoil="v[..., 7, :] = 3e38; v[..., 8, :] = -3e38"),
     row("NaN with grouped heads", (2, 6, 5, 17), 211, 19, kv=(2, 2), spoil="v[..., 208, 3] = nan; k[..., 210, :] = nan",
         mask="causal()"),
+    row("NaN in sight of one group, dropout", (2, 6, 71, 17), 211, 19, kv=(2, 2), spoil="v[0, 1, 100] = nan",
+        dropout=0.2, seed=4),
+    row("NaN in sight of one head, bias, sinks, softcap", SMALL, 211, 19, spoil="v[0, 1, 5, 2] = nan; k[1, 2, 7] = nan",
+        bias="draw(3, 37, 211)", sinks="draw(3)", softcap=2.0),
+    row("NaN in sight of some, float mask", SMALL, 211, 19, spoil="k[..., 200, :] = nan; v[..., 205, :] = nan",
+        mask="np.where(np.tri(37, 211, 174, dtype=bool), 0, -inf)"),
+    row("NaN in a query, alibi", TILES, 211, 19, spoil="q[1, 0, 70] = nan", bias="alibi(3)", mask="causal()"),
 ]  # fmt: skip
 
 KINDS = [

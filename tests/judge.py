@@ -52,7 +52,7 @@ class Judge:
         value = np.abs(v[np.isfinite(v)].astype(np.float64)).max(initial=0)
         value /= 1 - self.problem.options.get("dropout", 0)  # what is kept grows
         score = self.exact.largest_score if self.exact.largest_score < 1 / eps else 0  # beyond, none is told apart
-        granted = _half_unit(self.exact.output, output.dtype) if output.dtype != kind else 0.0
+        granted = half_unit(self.exact.output, output.dtype) if output.dtype != kind else 0.0
         unit = np.full(output.shape, eps * value * max(1, score / 4))
         floors = [2 * unit, unit / 4]
         self._compare("output", output, floors, granted, slack)
@@ -75,7 +75,7 @@ class Judge:
                 return np.where(finite, np.abs(self._lowest(x.astype(exact.dtype)) - exact), 0)
 
         error, usual = np.maximum(error_of(got) - granted, 0), [error_of(getattr(x, what)) for x in self.plain]
-        for name, size, floor in zip(("largest", "RMS"), (np.max, _root_mean_square), floors, strict=True):
+        for name, size, floor in zip(("largest", "RMS"), (np.max, root_mean_square), floors, strict=True):
             textbook = max(size(x) for x in usual)
             bound = slack * max(textbook, size(np.where(finite, floor, 0)))
             assert size(error) <= bound, (
@@ -88,11 +88,11 @@ class Judge:
         return in_range(x, self.problem.kind, 0.69)
 
 
-def _root_mean_square(x: np.ndarray) -> float:
+def root_mean_square(x: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.square(x, dtype=np.float64))))
 
 
-def _half_unit(x: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
+def half_unit(x: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
     """Half the distance between neighbouring numbers of a type around each x."""
     limits = ml_dtypes.finfo(kind)
     with np.errstate(invalid="ignore"):

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from unittest import mock
 
 import jaxtyping
 import ml_dtypes
@@ -117,7 +118,7 @@ class Problem:
         for name in ("mask", "bias"):
             if (x := options.get(name)) is not None and x.dtype != np.bool_:
                 options[name] = in_range(x, kind).astype(kind)
-        with _computing_in(kind):
+        with computing_in(kind):
             Q, K, V = (x.astype(kind) for x in self.arrays)
             Q = np.broadcast_to(Q, (*self.lead, *Q.shape[-2:]))[..., order]
             K = K[..., order]
@@ -158,8 +159,8 @@ def evaluate(text: str, rng: np.random.Generator) -> Any:
 
 
 def constructors(module: Any, result: str) -> list[str]:
-    """The public functions of a module that are said to return `result`."""
-    found = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__}
+    """The public functions of a room that are said to return `result`."""
+    found = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "").startswith(module.__name__)}
     return [
         name
         for name, x in found.items()
@@ -175,16 +176,18 @@ def in_range(x: np.ndarray, kind: np.dtype[Any], share: float = 1.0) -> np.ndarr
 
 
 @contextlib.contextmanager
-def _computing_in(kind: np.dtype[Any]) -> Iterator[None]:
+def computing_in(kind: np.dtype[Any]) -> Iterator[None]:
     """Let the textbook compute in a type it does not offer: the judge of float64 has to be wider than float64."""
     if kind.name in checks.FLOAT_TYPES:
         yield
         return
-    before = checks.FLOAT_TYPES, checks.compute_type, jaxtyping.config.jaxtyping_disable
-    checks.FLOAT_TYPES, checks.compute_type = (*checks.FLOAT_TYPES, kind.name), lambda *_: kind
+    types = (*checks.FLOAT_TYPES, kind.name)
+    before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)
+    # is_float is replaced too: it remembers its answers, those of before and, after this, ours
+    replaced = {"FLOAT_TYPES": types, "is_float": lambda dtype: dtype.name in types, "compute_type": lambda *_: kind}
     try:
-        yield
+        with mock.patch.multiple(checks, **replaced):
+            yield
     finally:
-        checks.FLOAT_TYPES, checks.compute_type = before[:2]
-        jaxtyping.config.update("jaxtyping_disable", before[2])
+        jaxtyping.config.update("jaxtyping_disable", before)

@@ -73,6 +73,11 @@ class Call:
         """The output's leading axes; one head where the arguments have no axis for it."""
         return (*self.batch_shape, self.heads)
 
+    @property
+    def sizes(self) -> masks.Sizes:
+        """What masks are told of this call."""
+        return masks.Sizes(self.n_q, self.n_k, self.batch_shape, self.heads)
+
     def strips(self) -> Iterator[tuple[Call, slice]]:
         """This call as calls whose masks a kernel understands, each for some of the queries."""
         if self.rule is None:
@@ -80,7 +85,7 @@ class Call:
             return
         for start in range(0, self.n_q, STRIP):
             rows = slice(start, min(start + STRIP, self.n_q))
-            at = masks.places(self.n_q, self.n_k, self.batch_shape, self.heads, rows)
+            at = masks.places(self.sizes, rows)
             allowed = self.rule.allows(at)
             if self.allowed is not None:
                 allowed = allowed & _rows(self.allowed, rows)
@@ -131,12 +136,17 @@ def prepare(
 
     if not (mask is None or isinstance(mask, masks.Mask)):
         mask = checks.mask_array(not_tensor("mask", mask), scores_shape)
-        if mask.dtype == np.bool_:
-            mask = masks.array(mask)
-        else:
+        if mask.dtype != np.bool_:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
-    ranges, allowed, rule = _split(mask, scores_shape, batch_shape, heads)
-    if rule is not None:
+    sizes = masks.Sizes(n_q, n_k, batch_shape, heads)
+    resolved = _without_period(
+        masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
+    )
+    allowed = resolved.allowed
+    if allowed is not None:
+        allowed = checks.fits("mask", allowed, scores_shape)
+        allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
+    if resolved.rule is not None:
         slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
 
     table: np.ndarray | None = None
@@ -158,7 +168,7 @@ def prepare(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        ranges, allowed, rule, bias, table, sinks, rate, chosen, lse, bias_shape, slow=slow,
+        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
 
@@ -200,28 +210,12 @@ def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[
         ) from None
 
 
-def _split(
-    mask: masks.Mask | None, scores_shape: tuple[int, ...], batch_shape: tuple[int, ...], heads: int
-) -> tuple[masks.Ranges | None, np.ndarray | None, masks.Mask | None]:
-    """A mask as what all of its parts allow: ranges, one array, and a rule for what neither can say."""
-    ranges: masks.Ranges | None = None
-    allowed: np.ndarray | None = None
-    rule: masks.Mask | None = None
-    spoken: masks.Mask | None = None
-    n_q, n_k = scores_shape[-2:]
-    for part in () if mask is None else masks.parts(mask):
-        if part.ranges(n_q, n_k, batch_shape, heads) is not None:
-            together = part if spoken is None else spoken & part
-            if (joined := together.ranges(n_q, n_k, batch_shape, heads)) is not None:
-                spoken, ranges = together, joined
-                continue
-        array = part.whole_array()
-        if array is not None and allowed is None:
-            allowed = checks.fits("mask", array, scores_shape)
-            allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
-        else:
-            rule = part if rule is None else rule & part
-    return ranges, allowed, rule
+def _without_period(resolved: masks.Resolved) -> masks.Resolved:
+    """A period as a rule, as the kernels know no periods."""
+    if resolved.period == 1:
+        return resolved
+    period = masks.dilated(resolved.period)
+    return resolved._replace(period=1, phase=0, rule=period if resolved.rule is None else period & resolved.rule)
 
 
 def _sum_of_biases(
@@ -283,7 +277,7 @@ class _ManyAxes(masks.Mask):
     batch_shape: tuple[int, ...]
 
     def allows(self, at: masks.Where) -> np.ndarray:
-        return self.rule.allows(at._replace(batch_shape=self.batch_shape))
+        return self.rule.allows(at._replace(sizes=at.sizes._replace(batch_shape=self.batch_shape)))
 
 
 def _rows(x: np.ndarray, rows: slice) -> np.ndarray:

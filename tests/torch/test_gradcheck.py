@@ -1,28 +1,20 @@
-"""Gradients: finite differences judge every option, and torch's own autograd judges the rows of the table.
+"""Gradients by finite differences, option by option, and in all the ways that torch runs a function.
 
-`torch.autograd.gradcheck` compares with finite differences in float64. On the table, `fallback.chunked` is the same
-attention in plain torch operations, differentiated by torch in float64; its output is the textbook's, which is tested
-here too.
+`torch.autograd.gradcheck` compares with finite differences in float64. The rows of the table of calls are judged in
+test_gradients_table.py.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 
 import numpy as np
 import pytest
 import torch
 
-import clearhead
 import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.kernels.schedule import get_num_threads, set_num_threads
-from clearhead.tensors import to_numpy, to_torch
-from clearhead.torch import fallback
-
-from ..equivalence import ROWS
-from ..problems import build
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -111,77 +103,18 @@ class TestFiniteDifferences:
         inputs = (draw(5, 3), draw(7, 3), draw(7, 2))
         assert torch.autograd.gradcheck(lambda q, k, v: cht.attention(q, k, v, mask=masks.causal()), inputs)
 
+    def test_the_output_alone(self):
+        """Without a gradient of lse, the others are what they are with one of zeros, to the last bit."""
+        inputs = (draw(2, 4, 5, 3), draw(2, 2, 7, 3), draw(2, 2, 7, 6), draw(4, 5, 7))
+        output, lse = cht.attention(*inputs[:3], bias=inputs[3], mask=masks.causal(), return_lse=True)
+        way = torch.randn_like(output)
+        alone = torch.autograd.grad(output, inputs, way, retain_graph=True)
+        both = torch.autograd.grad([output, lse], inputs, [way, torch.zeros_like(lse)])
+        assert all(torch.equal(a, b) for a, b in zip(alone, both, strict=True))
+
     def test_one_head_whose_keys_are_split(self):
         q, k, v = draw(1, 3, 4), draw(1, 900, 4), draw(1, 900, 2)
         assert torch.autograd.gradcheck(lambda q, v: cht.attention(q, k.detach(), v), (q, v), atol=1e-6)
-
-
-def leaves(problem) -> tuple[list[torch.Tensor], dict]:
-    """A problem's arrays as tensors that want gradients, and its options as attention on tensors takes them."""
-    options = dict(problem.options)
-    tensors = [to_torch(np.ascontiguousarray(x)).requires_grad_() for x in problem.arrays]
-    for name in ("bias", "sinks", "mask"):
-        if isinstance(options.get(name), np.ndarray):
-            options[name] = to_torch(np.ascontiguousarray(options[name]))
-            if options[name].is_floating_point():
-                tensors.append(options[name].requires_grad_())
-    return tensors, options
-
-
-def chunked(options: dict, kind: torch.dtype, tensors: list[torch.Tensor]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """The same call through plain torch operations in another type: its output and its gradients."""
-    settings = {"mask": None, "bias": None, "sinks": None, "scale": None, "softcap": None, "dropout": 0.0, "seed": None}
-    wide = {id(t): t.detach().to(kind).requires_grad_() for t in tensors}
-    settings |= {name: wide.get(id(value), value) for name, value in options.items()}
-    if isinstance(settings["mask"], torch.Tensor) and settings["mask"].is_floating_point():
-        mask, settings["mask"] = settings["mask"], None
-        bias = settings["bias"]
-        if isinstance(bias, biases.RelativeBias):
-            bias = torch.from_numpy(bias.array(tensors[0].shape[-2], tensors[1].shape[-2]))
-        settings["bias"] = mask if bias is None else bias + mask
-    output, _ = fallback.chunked(*(wide[id(t)] for t in tensors[:3]), lse=True, **settings)
-    return output, list(wide.values())
-
-
-def ordinary(row) -> bool:
-    """Rows that tensors can say, and whose gradients are numbers well inside the range of float32.
-
-    torch has no other byte order and takes sinks as tensors; asking for lse or strictness changes no gradient. No NaN
-    is put in, nothing is at the end of a type's range, and no key is forbidden by a bias of −inf, where the judge's own
-    gradient of the bias would be NaN.
-    """
-    text = str(row.options)
-    sayable = row.layout not in ("big-endian", "read-only") and "astype" not in text and "np.float32(" not in text
-    sayable = sayable and not isinstance(row.options.get("sinks"), (int, float)) and 0 not in (*row.q, *row.k)
-    sayable = sayable and not {"return_lse", "strict"} & row.options.keys()
-    return sayable and not row.spoil and row.dtype in ("float32", "float64") and not re.search("finfo|1e|inf", text)
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if ordinary(row)], ids=str)
-def test_gradients_on_the_table(row):
-    problem = build(row)
-    tensors, options = leaves(problem)
-    output = cht.attention(*tensors[:3], **options)
-    expected, lse = clearhead.attention(*problem.arrays, **problem.options | {"return_lse": True})
-    np.testing.assert_array_equal(to_numpy(output), expected)
-    # weights are recomputed from the lse, and its rounding grows with it
-    distance = max(1.0, np.abs(lse[np.isfinite(lse)]).max(initial=0.0) / 4)
-    way = torch.randn_like(output)
-    found = torch.autograd.grad(output, tensors, way, allow_unused=True)
-
-    exact, wide = chunked(options, torch.float64, tensors)
-    expected = torch.autograd.grad(exact, wide, way.double(), allow_unused=True)
-    np.testing.assert_allclose(exact.detach(), problem.textbook(np.dtype(np.float64)).output, rtol=1e-9, atol=1e-12)
-    for ours, theirs in zip(found, expected, strict=True):
-        if theirs is None or not theirs.numel():
-            continue
-        assert ours is not None
-        assert torch.isfinite(ours).all()
-        # a few units in the last place of the gradient, or of the terms that were summed into it
-        terms = float(np.prod(problem.lead)) * row.q[-2] * row.k[-2] / ours.numel()
-        reach = max(1.0, terms) ** 0.5 * (way.abs().max() * tensors[2].abs().max()).item()
-        bound = 64 * float(np.finfo(problem.kind).eps) * distance * max(theirs.abs().max().item(), reach / 8)
-        assert (ours.double() - theirs).abs().max().item() <= bound, tuple(ours.shape)
 
 
 class TestUnderTorch:

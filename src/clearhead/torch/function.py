@@ -76,6 +76,7 @@ def attention(
             options["relative"] = bias
         options["additive"] = name  # what errors call it
         full = bias if isinstance(bias, torch.Tensor) else None
+        mask = masks.Once(mask) if isinstance(mask, masks.Mask) else mask  # what forward asks, backward need not
         output, lse = _Attention.apply(q, k, v, full, table, sinks, mask, options)
     return (output, lse) if return_lse and lse is not None else output
 

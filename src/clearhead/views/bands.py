@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
+from clearhead.textbook.pattern_scores import NEAR_RADII
+
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
 
-BAND = 32  # keys on either side
+BAND = max(NEAR_RADII)  # keys on either side
 ROWS = 256  # queries at a time
 
 
