@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clearhead import masks
-from clearhead.views import look
+from clearhead import biases, masks
+from clearhead.views import allowed, look
+from clearhead.views.windows import at
 
 H, N_Q, N_K, D = 3, 37, 53, 7
 
@@ -66,6 +67,34 @@ class TestWindows:
         view = look(q, k, mask=masks.causal())
         assert view.weights().shape == (5, 7)
         np.testing.assert_allclose(view.weights(rows=2, cols=slice(1, 4)), view.weights()[2, 1:4], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"mask": masks.causal() & masks.window(11)},
+        {"mask": draw(2, 1, N_Q, N_K, seed=1) > 0},
+        {"mask": masks.where(lambda b, h, i, j: (b + h + i + j) % 3 > 0)},
+        {"bias": np.where(draw(3, 1, N_K, seed=2) > 0, 0.0, -np.inf), "sinks": draw(3, seed=3)},
+        {"bias": biases.alibi(3), "softcap": 3.0},
+    ],
+    ids=["nothing", "ranges", "array", "rule", "bias", "alibi"],
+)
+def test_one_key_of_its_own_for_each_query(arrays, options):
+    """0 where there is no such key."""
+    view = look(*arrays[:2], **options)
+    keys = np.random.default_rng(3).integers(-2, N_K + 2, N_Q)
+    whole = np.pad(view.weights(), ((0, 0), (0, 0), (0, 0), (2, 2)))
+    np.testing.assert_allclose(at(view, keys), whole[..., np.arange(N_Q), keys + 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("mask", [masks.causal(), masks.dilated(3)], ids=["ranges", "rule"])
+def test_strips_change_nothing(arrays, mask, monkeypatch):
+    view = look(*arrays[:2], mask=mask)
+    before = view.weights()
+    monkeypatch.setattr(allowed, "STRIP", 5 * N_K)
+    np.testing.assert_allclose(view.weights(), before, rtol=1e-13)
 
 
 class TestErrors:
