@@ -24,7 +24,7 @@ def test_every_statistic_is_what_the_textbook_says(row: Row):
     truth = Truth(problem)
     for name in ("entropy", "max_weight", "received", "on_first", "on_self"):
         truth.check(name, getattr(view, name))
-    truth.check("distance", view.distance, slack=2)  # thousands of terms, one after another
+    truth.check("distance", view.distance, slack=8)  # thousands of terms, one after another
     truth.check("mass", view.mass())
     truth.check("mean", view.map())
     truth.check("max", view.map("max"))

@@ -123,8 +123,8 @@ class Truth:
     def check(self, name: str, got: np.ndarray, *, slack: float = 1.0) -> None:
         """Fail unless the error is at most twice the textbook's own, or a floor where the textbook was luckier.
 
-        The floor is 16 eps times the largest number of the statistic, growing with the scores, because rounding a
-        score s changes its weight by eps · s / 2; an lse is rounded too.
+        The floor is 4 eps times the largest number of the statistic, growing with the scores, because rounding a
+        score s changes its weight by eps · s / 2.
         """
         exact, kind = self.exact[name], self.problem.kind
         assert got.dtype == kind, f"{name} is {got.dtype}, arithmetic is in {kind}"
@@ -137,7 +137,7 @@ class Truth:
         eps = float(np.finfo(kind).eps)
         score = self.score if self.score < 1 / eps else 0  # beyond, none is told apart
         size = max(1.0, float(np.abs(exact[~undefined]).max(initial=0)))
-        bound = slack * max(2 * usual, 16 * eps * size * max(1, score / 4))
+        bound = slack * max(2 * usual, 4 * eps * size * max(1, score / 4))
         assert error(got, exact) <= bound, (
             f"{name}: the largest error is {error(got, exact):.3g} and may be {bound:.3g}; "
             f"the textbook's is {usual:.3g}"

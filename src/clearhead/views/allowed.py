@@ -59,6 +59,14 @@ def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
     return result
 
 
+def heads_share_mask(call: Call) -> bool:
+    """Whether what is masked in one head is so in all heads of its batch entry, as far as a glance can tell."""
+    if call.rule is not None or (call.table is not None and len(call.table) > 1 and np.isneginf(call.table).any()):
+        return call.heads == 1
+    runs = None if call.ranges is None else call.ranges.low
+    return all(x is None or x.ndim < 3 or x.shape[-3] == 1 for x in (runs, call.allowed, call.bias)) or call.heads == 1
+
+
 def every_head(call: Call) -> Iterator[tuple[tuple[int, ...], int]]:
     """Every batch entry and head there is."""
     for *batch, head in itertools.product(*map(range, call.lead)):

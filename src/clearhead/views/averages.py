@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
 from clearhead.views import passes, tiles, windows
-from clearhead.views.allowed import allowed, strips
+from clearhead.views.allowed import allowed, heads_share_mask, strips
 from clearhead.views.choosing import chosen, of_batch
 from clearhead.views.conversion import Convert, handed_back
 from clearhead.views.grouping import Labels, between_groups
@@ -157,7 +157,7 @@ class Average:
         result = np.empty((*entries.shape, *window.cells), self.views[0].call.kind)
         for place in np.ndindex(entries.shape):
             which = tuple(int(i) for i in np.unravel_index(entries[place], self.batch_shape))
-            result[place] = tiles.pooled(window, self._strips(which, window), reduce)
+            result[place] = self._tile(which, window, reduce)
         return result
 
     def row(self, query: int, head: Any = None, *, batch: Any = None) -> Float[Any, "... n_k"]:
@@ -185,17 +185,45 @@ class Average:
             for view, heads in zip(self.views, self.chosen, strict=True)
         )
 
-    def _strips(self, batch: tuple[int, ...], window: tiles.Window) -> Iterator[tiles.Strip]:
-        """Some rows of a window of the mean at a time: where they begin, weights, and which are not masked."""
+    def _tile(self, batch: tuple[int, ...], window: tiles.Window, reduce: str) -> np.ndarray:
+        """A tile of one batch entry. Sums can be averaged; maxima are those of the mean, some rows of it at a time."""
+        found = [tiles.pooled(view, window, number) for view, number in self._entries(batch)]
+        count = found[0].places[0] if self._one_mask else self._count(batch, window)
+        if reduce == "mean":
+            of_views = np.split(np.stack([x.total[0] for x in found]), np.cumsum([x.size for x in self.chosen])[:-1])
+            total = peak = mean(mean(iter(totals)) for totals in of_views)
+        else:
+            total = peak = np.zeros(window.cells)
+            for strip in strips(*window.shape):
+                rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
+                tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
+        return tiles.cell_values(total, peak, count, reduce, self.views[0].call.kind)
+
+    def _count(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
+        """How many places of each cell are not masked in every head."""
+        count = np.zeros(window.cells, np.int64)
         key = np.arange(window.cols.start, window.cols.stop)
-        for strip in strips(window.rows.stop - window.rows.start, key.size):
-            rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
-            query = np.arange(rows.start, rows.stop)[:, None]
+        for strip in strips(*window.shape):
+            query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)[:, None]
             unmasked = np.zeros((len(query), key.size), np.bool_)
-            for view, heads in zip(self.views, self.chosen, strict=True):
-                for head in heads.tolist():
-                    unmasked |= allowed(view.call, *windows.place(view, (*batch, head)), query, key)
-            yield strip.start, self._window(rows, window.cols, batch), unmasked
+            for view, number in self._entries(batch):
+                unmasked |= allowed(view.call, *windows.place(view, number), query, key)
+            tiles.join_rows(np.add, unmasked, strip.start, window, count)
+        return count
+
+    def _entries(self, batch: tuple[int, ...]) -> Iterator[tuple[View, int]]:
+        """Every head that is averaged over in a batch entry: its view, and its number over all axes of that."""
+        for view, heads in zip(self.views, self.chosen, strict=True):
+            for head in heads.tolist():
+                yield view, int(np.ravel_multi_index((*batch, head), view.lead)) if view.lead else 0
+
+    @property
+    def _one_mask(self) -> bool:
+        """Whether what is masked in one head is masked in all of them."""
+        first = self.views[0]
+        unbiased = all(view.call.bias is None and view.call.table is None for view in self.views)
+        alike = unbiased and all(view.mask is first.mask for view in self.views)
+        return heads_share_mask(first.call) and (alike or len(self.views) == 1)
 
 
 def mean(parts: Iterator[np.ndarray]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Other questions to the same queries and keys, each answered by another pass of the kernels.
 
-What is a sum over many weights is not summed weight by weight: a mass is what an lse of fewer keys says, mixed values
+What is a sum over many weights is not summed weight by weight: a mass is what the sums of fewer keys say, mixed values
 are attention itself, and what keys receive is observed.
 """
 
@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.views.allowed import allowed, every_head, strips
-from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.kernels.observation import Observation
@@ -24,26 +22,11 @@ if TYPE_CHECKING:
 
 def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
     """The share of attention on the keys a further mask allows: see `View.mass`."""
-    lse = view.recomputed.lse
     if further is None and view.call.sinks is None:
-        return view.shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(view.call.kind))
-    call = again(view, None, _boolean(further), sinks=False)
-    part = kernels.launch.compute(call)[1]
-    assert part is not None
-    share, far = view.recomputed.share(part.reshape(lse.shape)), too_far(lse)
-    return view.shaped(_summed(view, call, share, far) if far.any() else share)
-
-
-def _summed(view: View, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Masses weight by weight, for queries whose lse says too little."""
-    for batch, head in every_head(call):
-        rows = np.flatnonzero(far[(*batch, head)])
-        for strip in strips(rows.size, view.n_k):
-            query = rows[strip]
-            weights = view.recomputed.window(batch, head, query, slice(None))
-            kept = allowed(call, batch, head, query[:, None], np.arange(view.n_k))
-            share[(*batch, head)][query] = np.where(kept, weights, 0).sum(axis=-1)
-    return share
+        total = view.sums.total
+        return view.shaped(np.where(np.isnan(total), total, total != 0).astype(view.call.kind))
+    part = kernels.launch.sums_of(again(view, None, _boolean(further), sinks=False))
+    return view.shaped(part.share_in(view.sums))
 
 
 def mix(view: View, values: np.ndarray) -> np.ndarray:
@@ -76,7 +59,7 @@ def pooled(view: View, size: int | None = None) -> Observation:
 
 
 def again(view: View, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
-    """The same call with other values, perhaps fewer keys and no sinks. Without values, for its lse alone.
+    """The same call with other values, perhaps fewer keys and no sinks. Without values, for its sums alone.
 
     The output is not rounded to half precision, as these values are not the model's.
     """
@@ -97,7 +80,7 @@ def again(view: View, values: np.ndarray | None, further: masks.Mask | None = No
 
 
 def no_values(like: ArrayLike, keys: ArrayLike) -> np.ndarray:
-    """Values of one column that takes no memory, for calls of which only the lse is wanted."""
+    """Values of one column that takes no memory, for calls of which only the sums are wanted."""
     values, k = (checks.float_array("k", x, ndim=2) for x in (like, keys))
     return np.broadcast_to(np.zeros((), values.dtype), (*values.shape[:-2], k.shape[-2], 1))
 

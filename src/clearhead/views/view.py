@@ -5,8 +5,8 @@
     view.weights(head=3, rows=slice(900, 1000))       # any window of the matrix, computed when it is asked for
 
 Statistics stream out of the tiles in one pass beside the output, which has the bits `attention` gives it. Everything
-else is computed again from q, k and the lse, so a view holds on to q and k, the ones it was given: it reads them
-where they lie, and they must not be changed while it is in use.
+else is computed again from q, k and two sums for each query, so a view holds on to q and k, the ones it was given: it
+reads them where they lie, and they must not be changed while it is in use.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
 from clearhead.views.grouping import Labels, between_groups
 from clearhead.views.patterns import Patterns, find_patterns
-from clearhead.views.weights import Weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -111,11 +110,10 @@ class View:
         self, q: Any, k: Any, v: Any, convert: Convert, *, top_k: int, map_size: int, mask: Any = None, **options: Any
     ) -> None:
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
-        output, lse, observed = kernels.observation.observe(
+        output, lse, self.sums, self.observed = kernels.observation.observe(
             self.call, top_k=top_k, map_size=map_size, output=v is not None
         )
-        self.observed, self.map_size = observed, map_size
-        self.recomputed = Weights(self.call, lse.reshape(*self.call.lead, self.n_q))
+        self.map_size = map_size
         self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
@@ -124,10 +122,10 @@ class View:
         self.convert = convert
         self._output = None if v is None else convert(output)
         self.lse: Float[Any, "... n_q"] = convert(lse)
-        self.entropy: Float[Any, "... n_q"] = convert(observed.entropy)
-        self.max_weight: Float[Any, "... n_q"] = convert(observed.max_weight)
-        self.received: Float[Any, "... n_k"] = convert(observed.received)
-        self.top_k = TopK(convert(observed.top_indices), convert(observed.top_weights))
+        self.entropy: Float[Any, "... n_q"] = convert(self.observed.entropy)
+        self.max_weight: Float[Any, "... n_q"] = convert(self.observed.max_weight)
+        self.received: Float[Any, "... n_k"] = convert(self.observed.received)
+        self.top_k = TopK(convert(self.observed.top_indices), convert(self.observed.top_weights))
 
     @property
     def output(self) -> Float[Any, "... n_q d_v"]:
