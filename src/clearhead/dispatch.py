@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias
-from clearhead.call import not_tensor, prepare
+from clearhead.call import Part, not_tensor, prepare
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import is_tensor
 
@@ -32,6 +32,7 @@ def attention(
     sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
     return_lse: bool = False,
     strict: bool = False,
 ) -> Float[Any, "... n_q d_v"] | tuple[Float[Any, "... n_q d_v"], Float[Any, "... n_q"]]:
@@ -50,6 +51,9 @@ def attention(
         softcap: scores become softcap · tanh(score / softcap).
         sinks: one score per head (h,) that takes weight and gives no value.
         dropout, seed: drop weights with this probability; the same seed drops the same ones.
+        part: (first_query, first_key), or a `Part`, if q, k and v are a part of a longer sequence: masks from
+            `clearhead.masks`, biases by distance and dropout then speak of the whole, and `merge` joins parts over
+            different keys.
         return_lse: also return log Σ exp(score) of each query (…, h, n_q), sinks included, in float32 or float64.
             With it parts over different keys are joined exactly by `merge`.
         strict: refuse a call that would take a slow way, with the reason, instead of taking it.
@@ -66,6 +70,7 @@ def attention(
         "sinks": sinks,
         "dropout": dropout,
         "seed": seed,
+        "part": part,
     }
     if is_tensor(q):
         return _on_tensors(q, k, v, strict=strict, return_lse=return_lse, **options)

@@ -117,6 +117,7 @@ class Description:
             dropping=round(call.dropout * 2**32),
             seed=_signed(call.seed),
             first_query=call.first_query,
+            first_key=call.first_key,
             shape=Axes((*(1,) * (AXES - len(self.shape)), *self.shape)),
             scale=call.scale / call.softcap if call.softcap else call.scale * LOG2E,
             true_scale=call.scale,

@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
-from clearhead.call import leading_axes
+from clearhead.call import Part, leading_axes
 from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 
@@ -35,9 +35,9 @@ def distances(rows: slice, n_k: int, device: torch.device) -> torch.Tensor:
     return queries[:, None] - keys + n_k - 1
 
 
-def table_of(bias: Any, n_q: int, n_k: int) -> torch.Tensor:
+def table_of(bias: Any, n_q: int, n_k: int, part: Part | None) -> torch.Tensor:
     """A relative bias, whether it is made of tensors or of arrays, as a tensor (h, distances)."""
-    table = bias.table(n_q, n_k)
+    table = bias.table(n_q, n_k, *(part or ()))
     return table if isinstance(table, torch.Tensor) else torch.from_numpy(np.require(table, requirements="W"))
 
 
@@ -72,6 +72,7 @@ def way(
     lse: bool = False,
     softcap: Any = None,
     dropout: float = 0.0,
+    part: Any = None,
     **_: Any,
 ) -> str:
     """ "torch" where its fused attention means the same as ours, else "chunked".
@@ -79,7 +80,7 @@ def way(
     One difference is accepted under a causal mask, which on other devices is worth many times the speed: torch lets a
     NaN or infinity in a masked value through.
     """
-    simple = bias is None and sinks is None and softcap is None and not dropout and not lse
+    simple = bias is None and sinks is None and softcap is None and not dropout and not lse and part is None
     shaped = q.ndim == k.ndim == v.ndim == 4 and q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]
     shared = shaped and k.shape[1] > 0 and q.shape[1] % k.shape[1] == 0
     typed = q.dtype == k.dtype == v.dtype
@@ -126,6 +127,7 @@ def chunked(
     softcap: float | None,
     dropout: float,
     seed: int | None,
+    part: Part | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A chunk of queries at a time, each in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
@@ -135,11 +137,12 @@ def chunked(
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
     wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
-    table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k)
-    if table is not None and len(table) not in (1, lead[-1] if lead else 1):
-        raise ValueError(f"the bias is for {len(table)} heads but there are {lead[-1] if lead else 1}")
+    table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k, part)
+    batch_shape, heads = tuple(lead[:-1]), lead[-1] if lead else 1
+    if table is not None and len(table) not in (1, heads):
+        raise ValueError(f"the bias is for {len(table)} heads but there are {heads}")
 
-    def part(
+    def chunk(
         rows: slice,
         q: torch.Tensor,
         k: torch.Tensor,
@@ -151,7 +154,7 @@ def chunked(
         if table is not None:
             addition = table.to(q.device)[:, distances(rows, n_k, q.device)]
             addition = addition if lead else addition[0]
-        allowed = _allowed(mask, rows, n_q, n_k, lead, q.device)
+        allowed = _allowed(mask, rows, masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ())), lead, q.device)
         if addition is not None:
             addition = _within(addition, kind)
             allowed = allowed & ~torch.isneginf(addition)
@@ -165,7 +168,9 @@ def chunked(
         weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
         weights = weights.masked_fill(~allowed, 0)
         if rate:
-            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=rows.start)
+            first_query, first_key, _ = part or (0, 0, 0)
+            first_query += rows.start
+            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=first_query, first_key=first_key)
             weights = weights * torch.from_numpy(factors).to(weights)
         return _mixed(weights, v, allowed), total
 
@@ -175,9 +180,9 @@ def chunked(
         addition = _rows(bias, rows, n_q) if isinstance(bias, torch.Tensor) else None
         arguments: tuple[Any, ...] = (rows, wide_q[..., rows, :], wide_k, wide_v, addition, table, sinks)
         if torch.is_grad_enabled():  # there is nothing random in it: dropout is made from the seed
-            output, total = checkpoint(part, *arguments, use_reentrant=False, preserve_rng_state=False)
+            output, total = checkpoint(chunk, *arguments, use_reentrant=False, preserve_rng_state=False)
         else:
-            output, total = part(*arguments)
+            output, total = chunk(*arguments)
         outputs.append(output)
         sums.append(total)
     return torch.cat(outputs, dim=-2).to(q.dtype), torch.cat(sums, dim=-1)
@@ -218,16 +223,15 @@ def _rows(x: torch.Tensor, rows: slice, n_q: int) -> torch.Tensor:
 
 
 def _allowed(
-    mask: masks.Mask | torch.Tensor | None, rows: slice, n_q: int, n_k: int, lead: list[int], device: torch.device
+    mask: masks.Mask | torch.Tensor | None, rows: slice, sizes: masks.Sizes, lead: list[int], device: torch.device
 ) -> torch.Tensor:
     """The mask for a chunk of queries, with the axes of the scores."""
-    shape = (*lead, rows.stop - rows.start, n_k)
+    shape = (*lead, rows.stop - rows.start, sizes.n_k)
     if mask is None:
         return torch.ones(shape[-2:], dtype=torch.bool, device=device).expand(shape)
     if isinstance(mask, torch.Tensor):
-        return _rows(mask, rows, n_q).expand(shape)
-    at = masks.places(masks.Sizes(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1), rows)
-    allowed = mask.allows(at)
+        return _rows(mask, rows, sizes.n_q).expand(shape)
+    allowed = mask.allows(masks.places(sizes, rows))
     allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
     return torch.from_numpy(np.require(allowed, requirements=["C", "W"])).to(device).expand(shape)
 
