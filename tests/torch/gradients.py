@@ -145,11 +145,15 @@ def _distances(reached: np.ndarray) -> np.ndarray:
 
 def _any(flags: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Flags of the scores' leading axes, joined over those that `shape` has not, has only once, or shares in groups."""
+    if 0 in shape:
+        return np.zeros(shape, np.bool_)
     flags = flags.any(axis=tuple(range(flags.ndim - len(shape))))
+    flags = flags.reshape((1,) * (len(shape) - flags.ndim) + flags.shape)
     for axis, size in enumerate(shape):
-        if 0 < size < flags.shape[axis]:
-            flags = flags.reshape(*flags.shape[:axis], size, -1, *flags.shape[axis + 1 :]).any(axis=axis + 1)
-    return np.broadcast_to(flags, shape)
+        if size < flags.shape[axis]:
+            group = flags.shape[axis] // size
+            flags = flags.reshape(*flags.shape[:axis], size, group, *flags.shape[axis + 1 :]).any(axis=axis + 1)
+    return np.broadcast_to(flags if flags.size else np.False_, shape)
 
 
 @dataclass
