@@ -6,14 +6,18 @@ Tests of those errors ask for the fixture `unchecked`.
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import settings
 
-# Not the kernels: what numba compiles must reach it as it was written.
-ROOMS = ("biases", "checks", "cli", "dispatch", "figures", "masks", "textbook", "torch", "translate", "views")
-jaxtyping.install_import_hook([f"clearhead.{room}" for room in ROOMS], "beartype.beartype")
+# Every room but the kernels: what numba compiles must reach it as it was written.
+SOURCE = Path(importlib.util.find_spec("clearhead").origin).parent
+ROOMS = {path.stem for path in SOURCE.iterdir() if not path.name.startswith("_")} - {"kernels", "py"}
+jaxtyping.install_import_hook([f"clearhead.{room}" for room in sorted(ROOMS)], "beartype.beartype")
 
 # Drawn examples are the same from run to run, and a slow machine is not a failure.
 settings.register_profile("steady", deadline=None, derandomize=True, print_blob=True)

@@ -159,8 +159,8 @@ def evaluate(text: str, rng: np.random.Generator) -> Any:
 
 
 def constructors(module: Any, result: str) -> list[str]:
-    """The public functions of a module that are said to return `result`."""
-    found = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__}
+    """The public functions of a room that are said to return `result`."""
+    found = {name: x for name, x in vars(module).items() if getattr(x, "__module__", "").startswith(module.__name__)}
     return [
         name
         for name, x in found.items()

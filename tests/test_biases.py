@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from clearhead import biases
-from clearhead.dispatch import attention, prepare
+from clearhead.call import prepare
+from clearhead.dispatch import attention
 from clearhead.textbook import relative
 
 

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from clearhead import biases, masks
-from clearhead.dispatch import attention, explain, merge, prepare
+from clearhead.call import prepare
+from clearhead.dispatch import attention, explain, merge
 from clearhead.kernels import forward, launch, schedule
 from clearhead.textbook.attention import scaled_dot_product_attention
 

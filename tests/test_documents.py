@@ -189,22 +189,33 @@ def test_the_two_readmes_list_the_same_names_and_files():
     assert listed("README.md") == listed("README.ko.md")
 
 
+# What may look down, (file, room), and why.
+LOOKING_DOWN = {
+    ("views/view.py", "figures"): "a view draws itself, and loads the figures when it is asked to",
+}
+
+
 def test_each_room_knows_only_the_rooms_above_it():
     rooms = [spans(cell)[0] for cell, row in cells(ARCHITECTURE, ROOM) if not to_come(row)]
     files = [*SOURCE.glob("[!_]*.py"), *(path.parent for path in SOURCE.glob("*/__init__.py"))]
     assert sorted(path.stem for path in files) == sorted(rooms)
-    for path in SOURCE.rglob("*.py"):
-        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        for other in imported_rooms(path):
-            assert rooms.index(other) <= rooms.index(room), f"{path.relative_to(ROOT)} looks down into {other}"
+    looking_down = set()
+    for path in SOURCE.glob("*[!_]*/**/*.py"):
+        looking_down |= {(path.relative_to(SOURCE).as_posix(), room) for room in below(path, rooms)}
+    for path in SOURCE.glob("[!_]*.py"):
+        looking_down |= {(path.name, room) for room in below(path, rooms)}
+    assert looking_down == set(LOOKING_DOWN)
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """The rooms a file loads when it is loaded; what only a type checker reads is not loaded."""
+def below(path: Path, rooms: list[str]) -> set[str]:
+    """The rooms below its own that a file imports anywhere: at the top, in a function, or for a type checker only."""
+    own = rooms.index(path.relative_to(SOURCE).parts[0].removesuffix(".py"))
     names: list[str] = []
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path.relative_to(ROOT)} imports relatively, which hides the room"
             names += [f"{node.module}.{alias.name}" for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("clearhead.") and name != "clearhead.__version__"}
+    found = {name.split(".")[1] for name in names if name.startswith("clearhead.")} - {"__version__"}
+    return {room for room in found if rooms.index(room) > own}

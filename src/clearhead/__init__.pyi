@@ -80,6 +80,7 @@ from .textbook import (
     validate_attention as validate_attention,
     yarn_scaling as yarn_scaling,
 )
+from .translate.translator import Translator as Translator
 from .views import (
     View as View,
     look as look,

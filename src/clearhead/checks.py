@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -110,6 +111,17 @@ def same_length(keys: Shaped, values: Shaped) -> None:
         )
 
 
+def same_parts(outputs: Sequence[Shaped], sums: Sequence[Shaped]) -> None:
+    """Attention over several parts of the keys: as many outputs (…, n_q, d_v) of one shape, each with its lse."""
+    whole = tuple(outputs[0].shape)
+    for n, (output, lse) in enumerate(zip(outputs, sums, strict=True)):
+        if tuple(output.shape) != whole or tuple(lse.shape) != whole[:-1]:
+            raise ValueError(
+                f"part {n} has an output of shape {tuple(output.shape)} and an lse of shape {tuple(lse.shape)}; "
+                f"expected {whole} and {whole[:-1]}, as in part 0"
+            )
+
+
 def head_width(d_model: int, num_heads: int) -> int:
     """d_k = d_model / num_heads, the columns of one head."""
     if d_model % num_heads:
@@ -139,6 +151,33 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
             "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
         )
     return additive("mask", array, shape)
+
+
+def axis_tokens(
+    tokens: Sequence[object] | None, key_tokens: Sequence[object] | None, n_q: int, n_k: int
+) -> tuple[list[object] | None, list[object] | None]:
+    """Labels of the queries and of the keys; in self-attention they are the same."""
+    if tokens is not None and key_tokens is None and n_q != n_k:
+        raise ValueError(
+            f"weights have {n_q} queries but {n_k} keys, so tokens cannot name both; give tokens for the {n_q} "
+            f"queries and key_tokens for the {n_k} keys"
+        )
+    queries = tokens_of("tokens", tokens, n_q, "queries")
+    return queries, queries if key_tokens is None else tokens_of("key_tokens", key_tokens, n_k, "keys")
+
+
+def tokens_of(name: str, tokens: Sequence[object] | None, n: int, axis: str) -> list[object] | None:
+    """One label for each of n positions."""
+    if tokens is None:
+        return None
+    if isinstance(tokens, (str, bytes)):
+        raise TypeError(
+            f"{name} must be a list with one entry per position, got one text ({name}.split() or list({name}) cuts it)"
+        )
+    listed = list(tokens)
+    if len(listed) != n:
+        raise ValueError(f"{name} must name all {n} {axis}, got {len(listed)} names")
+    return listed
 
 
 def allowed_array(allowed: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:

@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "visualize": Command("clearhead.figures.command", "draw what a trained translator looks at"),
+    "visualize": Command("clearhead.page.command", "draw what a trained translator looks at"),
     "translate": Command("clearhead.translate.command", "translate sentences and dates, or train a translator"),
 }
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from clearhead.figures.fonts import drawable_characters
 from clearhead.figures.labels import drawable, token_label
-from clearhead.views.labels import display_width
+from clearhead.text.clusters import display_width
 
 
 @pytest.mark.parametrize(

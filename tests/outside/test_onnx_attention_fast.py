@@ -23,7 +23,7 @@ def structured(
     if len(set(offsets)) > 1 and (causal or left >= 0 or right >= 0):  # sequences that stand at different places
         return masks.array(allowed_keys(n_q, n_k, offsets, lengths, causal, left, right))
     offset = offsets[0]
-    allowed = masks.window(*(masks.FAR if side < 0 else side for side in (left, right)), offset=offset)
+    allowed = masks.window(*(masks.UNLIMITED if side < 0 else side for side in (left, right)), offset=offset)
     if causal:
         allowed = allowed & masks.causal(offset)
     return allowed if lengths is None else allowed & masks.key_lengths(lengths)

@@ -195,11 +195,13 @@ def test_gptj_is_interleaved(rng):
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize(("num_buckets", "max_distance"), [(32, 128), (18, 128), (54, 125), (4, 5), (6, 300), (64, 65)])
 def test_t5_buckets(bidirectional, num_buckets, max_distance):
-    distances = np.arange(-1000, 1001)
+    relative_positions = np.arange(-1000, 1001)
     expected = T5Attention._relative_position_bucket(
-        torch.from_numpy(distances), bidirectional, num_buckets, max_distance
+        torch.from_numpy(relative_positions), bidirectional, num_buckets, max_distance
     )
-    actual = t5_buckets(distances, bidirectional=bidirectional, num_buckets=num_buckets, max_distance=max_distance)
+    actual = t5_buckets(
+        relative_positions, bidirectional=bidirectional, num_buckets=num_buckets, max_distance=max_distance
+    )
     np.testing.assert_array_equal(actual, expected.numpy())
 
 

@@ -4,7 +4,26 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from clearhead.textbook.masks import create_causal_mask, create_padding_mask
+from clearhead import masks
+from clearhead.textbook.attention import mask_scores, scaled_dot_product_attention, self_attention
+from clearhead.textbook.decoder import DecoderBlock, DecoderBlockCache
+from clearhead.textbook.encoder import EncoderBlock
+from clearhead.textbook.flash import flash_attention
+from clearhead.textbook.masks import create_causal_mask, create_padding_mask, mask_for_scores
+from clearhead.textbook.memory_efficient import memory_efficient_attention
+from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention
+from clearhead.textbook.relative import relative_attention
+from clearhead.textbook.transformer import Transformer
+
+B, H, N_Q, N_K, D = 2, 3, 5, 7, 12
+MASKS = {
+    "causal": masks.causal(1),
+    "window or prefix": masks.window(2, 1) | masks.prefix(1),
+    "lengths": masks.key_lengths([3, 6]) & masks.causal(),
+    "not a window": ~masks.window(2),
+    "per head": masks.where(lambda b, h, i, j: (b + 2 * h + i + j) % 3 != 0),
+    "nothing": masks.prefix(0),
+}
 
 
 def test_causal_written_out():
@@ -43,6 +62,98 @@ def test_any_leading_dimensions_and_any_padding():
     assert mask.shape == (2, 3, 1, 1, 5)
     assert np.argwhere(~mask).tolist() == [[1, 0, 0, 0, 2]]
     np.testing.assert_array_equal(create_padding_mask([4, -100, 4], pad_id=-100), [[[True, False, True]]])
+
+
+def draw(*shape):
+    return np.random.default_rng(sum(shape)).standard_normal(shape)
+
+
+def attend(function):
+    return lambda mask: function(draw(B, H, N_Q, D), draw(B, H, N_K, D), draw(B, H, N_K, D), mask=mask)
+
+
+def decode(mask):
+    """Two calls of a block that share a cache."""
+    block, cache = DecoderBlock(D, H, 11), DecoderBlockCache.empty()
+    x, memory = draw(B, N_K, D), draw(B, 4, D)
+    first = block(x[:, : N_K - N_Q], memory, cache=cache)
+    return [*first, *block(x[:, N_K - N_Q :], memory, mask, cache=cache)]
+
+
+def continued(mask):
+    layer, cache, x = MultiHeadAttention(D, H), KeyValueCache(), draw(B, N_K, D)
+    return [*layer(x[:, : N_K - N_Q], cache=cache), *layer(x[:, N_K - N_Q :], mask=mask, cache=cache)]
+
+
+def across(mask):
+    model = Transformer(13, 17, d_model=D, num_heads=H, num_layers=2, d_ff=11)
+    decoded = model.decode(np.arange(1, 1 + B * N_Q).reshape(B, N_Q), draw(B, N_K, D), mask)
+    return [decoded.logits, *decoded.self_weights, *decoded.cross_weights]
+
+
+TAKES_A_MASK = {
+    "mask_scores": lambda mask: mask_scores(draw(B, H, N_Q, N_K), mask),
+    "scaled_dot_product_attention": attend(scaled_dot_product_attention),
+    "memory_efficient_attention": attend(lambda *x, mask: memory_efficient_attention(*x, 2, mask)),
+    "flash_attention": attend(lambda *x, mask: flash_attention(*x, mask, block_size=3)),
+    "relative_attention": attend(lambda *x, mask: relative_attention(*x, draw(3, D), mask=mask)),
+    "MultiHeadAttention": lambda mask: MultiHeadAttention(D, H)(draw(B, N_Q, D), draw(B, N_K, D), mask=mask),
+    "MultiHeadAttention with a cache": continued,
+    "DecoderBlock": decode,
+    "DecoderBlock's memory": lambda mask: DecoderBlock(D, H, 11)(draw(B, N_Q, D), draw(B, N_K, D), memory_mask=mask),
+    "Transformer": across,
+}
+
+
+def bits(answer):
+    return [x.tobytes() for x in (answer if isinstance(answer, (tuple, list)) else [answer])]
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize("ask", TAKES_A_MASK.values(), ids=TAKES_A_MASK)
+def test_a_mask_that_composes_is_the_array_it_stands_for(ask, mask):
+    assert bits(ask(mask)) == bits(ask(mask.array(N_Q, N_K, batch_shape=(B,), heads=H)))
+    assert bits(ask(mask)) != bits(ask(None))
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_an_encoder_takes_it_too(mask):
+    block, x = EncoderBlock(D, H, 11), draw(B, N_K, D)
+    assert bits(block(x, mask)) == bits(block(x, mask.array(N_K, batch_shape=(B,), heads=H)))
+
+
+@pytest.mark.parametrize("mask", [masks.key_lengths([3, 6]), masks.causal() & masks.window(2)], ids=["batch", "band"])
+def test_where_there_are_no_heads_all_leading_dimensions_are_a_batch(mask):
+    X, W = draw(B, N_K, D), draw(D, D)
+    assert bits(self_attention(X, W, W, W, mask)) == bits(self_attention(X, W, W, W, mask.array(N_K, batch_shape=(B,))))
+
+
+def test_without_leading_dimensions_a_mask_is_n_q_by_n_k():
+    for mask in (masks.causal(), masks.array(np.eye(N_Q, N_K, dtype=bool))):
+        written = mask_for_scores(mask, (N_Q, N_K))
+        assert written.shape == (N_Q, N_K)
+        np.testing.assert_array_equal(written, mask.array(N_Q, N_K))
+
+
+def test_arrays_are_taken_as_they_are():
+    for mask in (create_causal_mask(N_Q, N_K), draw(H, 1, N_K), [[True] * N_K]):
+        np.testing.assert_array_equal(mask_for_scores(mask, (B, H, N_Q, N_K)), mask)
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (masks.key_lengths([3, 6, 1]), r"lengths of shape \(3,\) do not broadcast to the batch axes \(2,\)"),
+        (masks.documents(np.zeros(5, int)), "documents: there are 7 keys but ids for 5"),
+        (masks.array(np.ones((2, 5, 7), bool)), r"a mask with leading axes \(2,\) does not broadcast .* 3 heads"),
+        (masks.array(np.ones((5, 5), bool)), r"mask of shape \(5, 5\) does not broadcast to n_k = 7"),
+    ],
+    ids=["batch", "keys", "heads", "length"],
+)
+@pytest.mark.parametrize("ask", TAKES_A_MASK.values(), ids=TAKES_A_MASK)
+def test_a_mask_that_does_not_fit_says_why(ask, mask, said):
+    with pytest.raises(ValueError, match=said):
+        ask(mask)
 
 
 @pytest.mark.parametrize(

@@ -4,23 +4,42 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from clearhead import biases
 from clearhead.textbook.attention import scaled_dot_product_attention
 from clearhead.textbook.masks import create_causal_mask
 from clearhead.textbook.relative import (
     alibi,
     alibi_slopes,
+    distances,
     relative_attention,
-    relative_positions,
     t5_bias,
     t5_buckets,
 )
 from clearhead.textbook.softmax import softmax
 
+RISING = np.arange(-2.0, 3.0)[:, None]  # a table of relative attention: the later a key, the higher its score
+
 
 def test_the_queries_are_the_last_positions():
-    np.testing.assert_array_equal(relative_positions(2, 5), [[-3, -2, -1, 0, 1], [-4, -3, -2, -1, 0]])
-    np.testing.assert_array_equal(relative_positions(2, 3, offset=0), [[0, 1, 2], [-1, 0, 1]])
-    np.testing.assert_array_equal(relative_positions(2, 3, offset=-1), [[1, 2, 3], [0, 1, 2]])
+    np.testing.assert_array_equal(distances(2, 5), [[3, 2, 1, 0, -1], [4, 3, 2, 1, 0]])
+    np.testing.assert_array_equal(distances(2, 3, offset=0), [[0, -1, -2], [1, 0, -1]])
+    np.testing.assert_array_equal(distances(2, 3, offset=-1), [[-1, -2, -3], [0, -1, -2]])
+
+
+@pytest.mark.parametrize(("n_q", "n_k", "offset"), [(5, 7, None), (7, 5, None), (3, 11, 0), (5, 5, -2)])
+def test_a_distance_has_one_sign_in_the_textbook_and_in_biases(n_q, n_k, offset):
+    """A bias that is the distance itself, and ones that tell what came before from what is to come."""
+    itself = biases.RelativeBias(lambda distance: distance[None], offset)
+    np.testing.assert_array_equal(itself.array(n_q, n_k)[0], distances(n_q, n_k, offset=offset))
+    table = np.random.default_rng(0).standard_normal((10, 3))
+    for both in (True, False):
+        ours = t5_bias(n_q, n_k, table, bidirectional=both, max_distance=11, offset=offset)
+        theirs = biases.t5(table, bidirectional=both, max_distance=11, offset=offset).array(n_q, n_k)
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(
+        relative_attention(np.ones((n_q, 1)), np.zeros((n_k, 1)), np.zeros((n_k, 1)), RISING, offset=offset)[1],
+        softmax(-np.clip(distances(n_q, n_k, offset=offset), -2, 2).astype(float)),
+    )
 
 
 def by_the_loop(Q, K, V, key_table, value_table, mask, left, offset, scale):
@@ -101,22 +120,24 @@ def test_the_type_stays(rng, kind):
 
 def test_t5_buckets_by_hand():
     # 16 buckets a side: 0 … 7 each have their own, 8 … 127 share eight that widen by 2^½, the rest the last
-    distances = np.array([0, 1, 7, 8, 11, 12, 15, 16, 64, 127, 128, 5000])
+    apart = np.array([0, 1, 7, 8, 11, 12, 15, 16, 64, 127, 128, 5000])
     expected = np.array([0, 1, 7, 8, 8, 9, 9, 10, 14, 15, 15, 15])
-    np.testing.assert_array_equal(t5_buckets(-distances), expected)
-    np.testing.assert_array_equal(t5_buckets(distances), np.where(distances > 0, expected + 16, 0))
+    np.testing.assert_array_equal(t5_buckets(-apart), expected)
+    np.testing.assert_array_equal(t5_buckets(apart), np.where(apart > 0, expected + 16, 0))
 
 
 def test_t5_buckets_of_a_decoder():
-    distances = np.arange(-300, 300)
-    buckets = t5_buckets(distances, bidirectional=False)
-    assert (buckets[distances >= 0] == 0).all()
-    assert (np.diff(buckets[distances <= 0]) <= 0).all()
+    relative_positions = np.arange(-300, 300)
+    buckets = t5_buckets(relative_positions, bidirectional=False)
+    assert (buckets[relative_positions >= 0] == 0).all()
+    assert (np.diff(buckets[relative_positions <= 0]) <= 0).all()
     assert set(buckets) == set(range(32))
-    np.testing.assert_array_equal(buckets[(distances <= 0) & (distances > -16)], np.arange(15, -1, -1))
+    np.testing.assert_array_equal(
+        buckets[(relative_positions <= 0) & (relative_positions > -16)], np.arange(15, -1, -1)
+    )
 
 
-def test_t5_buckets_take_unsigned_distances():
+def test_t5_buckets_take_unsigned_numbers():
     np.testing.assert_array_equal(t5_buckets(np.arange(9, dtype=np.uint8), bidirectional=False), np.zeros(9))
 
 
@@ -162,9 +183,9 @@ Q3, TABLE = np.ones((3, 5, 7)), np.ones((3, 7))
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: relative_positions(-1, 2), ValueError, "n_q must be at least 0, got -1"),
-        (lambda: relative_positions(1, 2.0), TypeError, "n_k must be a whole number, got 2.0"),
-        (lambda: relative_positions(1, 2, offset=0.5), TypeError, "offset must be a whole number, got 0.5"),
+        (lambda: distances(-1, 2), ValueError, "n_q must be at least 0, got -1"),
+        (lambda: distances(1, 2.0), TypeError, "n_k must be a whole number, got 2.0"),
+        (lambda: distances(1, 2, offset=0.5), TypeError, "offset must be a whole number, got 0.5"),
         (
             lambda: relative_attention(Q3, Q3, Q3, np.ones((3, 6))),
             ValueError,

@@ -20,9 +20,9 @@ import numpy as np
 import torch
 
 from clearhead import biases as numpy_biases, dispatch, masks
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.textbook.attention import mask_scores
 from clearhead.torch import attention, biases
-from clearhead.torch.arrays import to_numpy, to_torch
 
 from ..judge import half_unit, root_mean_square
 from ..layouts import LAYOUTS

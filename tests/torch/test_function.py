@@ -237,6 +237,21 @@ class TestWhatIsAsked:
         torch.testing.assert_close(d_k, d_wide.unflatten(1, (KV, -1)).sum(dim=2))
         assert (d_v == 0).all()
 
+    def test_a_training_step_asks_its_mask_once(self):
+        asked = []
+
+        class Asked(masks.Mask):
+            def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
+                asked.append(sizes)
+                return masks.causal().ranges(sizes)
+
+        q, k, v = qkv()
+        attention(q, k, v, mask=Asked() & masks.key_lengths([7, 5])).sum().backward()
+        assert asked == [masks.Sizes(N_Q, N_K, (B,), H)]
+        found = q.grad
+        attention(*(tensors := qkv()), mask=masks.causal() & masks.key_lengths([7, 5])).sum().backward()
+        torch.testing.assert_close(found, tensors[0].grad, rtol=0, atol=0)
+
 
 class TestBroadcastInputs:
     def test_a_gradient_has_the_shape_of_its_own_input(self):

@@ -29,7 +29,7 @@ def test_padding_means_the_same_in_either_form(rows, ranges):
     mask = real_keys(real)
     expected = np.broadcast_to(real.numpy()[:, None, None, :], (2, 5, N_Q, N_K))
     np.testing.assert_array_equal(written(mask), expected)
-    assert (mask.ranges(N_Q, N_K, (2,), 5) is not None) == ranges
+    assert (mask.ranges(masks.Sizes(N_Q, N_K, (2,), 5)) is not None) == ranges
 
 
 def test_without_padding_there_is_no_mask():

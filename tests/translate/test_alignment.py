@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from clearhead.text.words import word_spans
 from clearhead.translate.alignment import (
     GIVEN,
     MEAN,
@@ -16,27 +17,11 @@ from clearhead.translate.alignment import (
     parts,
     readers,
     rows_of,
-    words,
 )
 
 
 def texts(text, spans):
     return [text[start:stop] for start, stop in spans]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("고양이가 쥐를 잡았다.", ["고양이가", "쥐를", "잡았다", "."]),
-        ("2028년12월7일(목)", ["2028년", "12월", "7일", "(", "목", ")"]),
-        ("Thu, 12/7/28", ["Thu", ",", "12", "/", "7", "/", "28"]),
-        ("I didn't see the 2nd one", ["I", "didn't", "see", "the", "2nd", "one"]),
-        ("  ", []),
-    ],
-    ids=["Korean", "date without spaces", "date with strokes", "apostrophe", "spaces"],
-)
-def test_words(text, expected):
-    assert texts(text, words(text)) == expected
 
 
 def test_parts_are_what_shares_a_character():
@@ -92,7 +77,7 @@ def test_readers_are_heads_layers_and_all(rng):
 def looking(source, target, looks):
     """Words as pieces, and heads that look where they are told: looks (heads, target words)."""
     weights = np.eye(len(source.split()))[np.array(looks)][None]  # (1, heads, t, s)
-    return Aligned(words(source), words(target), words(source), words(target), weights)
+    return Aligned(word_spans(source), word_spans(target), word_spans(source), word_spans(target), weights)
 
 
 def link(source, target, word, other):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clearhead.translate.examples import Example
-from clearhead.translate.pairs import Pairs, Skipped, heart, read_pairs, split
+from clearhead.translate.pairs import Pairs, Skipped, comparable, read_pairs, split
 
 LICENCE = "CC-BY 2.0 (France) Attribution: tatoeba.org #1 (A) & #2 (B)"
 
@@ -86,9 +86,9 @@ def test_a_file_without_pairs(file):
 
 
 def test_texts_that_differ_in_case_spaces_and_punctuation_are_the_same():
-    assert heart("Go!") == heart(" go ...") == heart("ＧＯ") == "go"
-    assert heart("가 자.") == heart("가자!") == heart(unicodedata.normalize("NFD", "가자")) == "가자"
-    assert heart("?!") == "?!" != heart("...")
+    assert comparable("Go!") == comparable(" go ...") == comparable("ＧＯ") == "go"
+    assert comparable("가 자.") == comparable("가자!") == comparable(unicodedata.normalize("NFD", "가자")) == "가자"
+    assert comparable("?!") == "?!" != comparable("...")
 
 
 # Few letters, so that many of them coincide.
@@ -103,7 +103,7 @@ def test_no_text_is_on_both_sides(examples, share, seed):
         assert "share a text with each other" in str(error)  # noqa: PT017
         return
     for side in range(2):
-        assert not {heart(pair[side]) for pair in task.train} & {heart(pair[side]) for pair in task.test}
+        assert not {comparable(pair[side]) for pair in task.train} & {comparable(pair[side]) for pair in task.test}
     assert sorted(task.train + task.test) == sorted(examples)
     assert task.train
     assert task.test

@@ -16,7 +16,7 @@ from clearhead.translate.dates import dates
 from clearhead.translate.model import write
 from clearhead.translate.report import Quality, alignment_line, alignment_scores, judge, quality, quality_lines
 from clearhead.translate.sentences import sentences
-from clearhead.translate.translator import SHIPPED, Translator, spelled
+from clearhead.translate.translator import SHIPPED, Translator
 from clearhead.translate.vocabulary import END, Vocabulary
 
 from . import toys
@@ -118,7 +118,7 @@ class TestToy:
 
     def test_spelled_says_where_pieces_lie(self):
         vocabulary = Vocabulary(["고양이", "##가", "쥐", "##를"])
-        text, spans = spelled([3, 4, 5, 6, END], vocabulary)
+        text, spans = vocabulary.spelled([3, 4, 5, 6, END])
         assert text == "고양이가 쥐를"
         assert [text[slice(*span)] for span in spans] == ["고양이", "가", "쥐", "를"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from clearhead.translate.vocabulary import BEGIN, END, PAD, Unknown, Vocabulary, clusters, learn, words
+from clearhead.translate.vocabulary import BEGIN, END, PAD, Unknown, Vocabulary, learn
 
 PIECES = ["고양이", "##가", "쥐", "##를", "잡", "##았다", "cat", "##s", "s", "##.", "잡았"]
 TEXTS = [
@@ -138,19 +138,6 @@ def test_numbers_outside_the_vocabulary(number):
         Vocabulary(PIECES).decode([3, number])
     with pytest.raises(ValueError, match=rf"ids must be in \[0, 13\] for a vocabulary of 14, got {number}"):
         Vocabulary(PIECES).labels([number])
-
-
-@given(st.text())
-def test_clusters_join_to_the_normal_form_of_the_text(text):
-    found = list(clusters(text))
-    assert "".join(letters for letters, _, _ in found) == unicodedata.normalize("NFC", text)
-    assert [start for _, start, _ in found] == [0, *(stop for _, _, stop in found)][: len(found)]
-
-
-@given(st.text(st.sampled_from("각ㄱ가각 e\u0301\u0323\u3000"), max_size=12))
-def test_clusters_of_letters_that_compose(text):
-    assert "".join(letters for letters, _, _ in clusters(text)) == unicodedata.normalize("NFC", text)
-    assert [word.letters for word in words(text)] == unicodedata.normalize("NFC", text).split()
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def test_every_radius_over_some_queries(mask):
     distance = abs(np.arange(N_Q)[:, None] + N_K - N_Q - np.arange(N_K))
     allowed = np.ones((N_Q, N_K), bool) if mask is None else mask.array(N_Q, N_K)
     weights = view.weights()
-    found = band_scores(view.matrix, [1, 5, 32], [every, some])
+    found = band_scores(view, [1, 5, 32], [every, some])
     for n, radius in enumerate((1, 5, 32)):
         near = np.where((distance <= radius) & allowed, weights, 0)
         mass = near.sum(axis=-1)

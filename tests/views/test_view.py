@@ -181,6 +181,50 @@ class TestWhatAViewIs:
             np.testing.assert_allclose(got, getattr(clean, name), rtol=1e-12)
 
 
+class TestTokens:
+    NAMES = tuple(f"word {i}" for i in range(N_K))
+
+    def test_queries_and_keys_are_named_alike_unless_keys_have_names_of_their_own(self, arrays):
+        q, k, _ = arrays
+        both = look(k, k, tokens=self.NAMES).tokens
+        assert (both.queries, both.keys) == (list(self.NAMES), list(self.NAMES))
+        apart = look(q, k, tokens=range(N_Q), key_tokens=self.NAMES).tokens
+        assert (apart.queries, apart.keys) == (list(range(N_Q)), list(self.NAMES))
+        keys = look(q, k, key_tokens=self.NAMES).tokens
+        assert (keys.queries, keys.keys) == (None, list(self.NAMES))
+        assert look(q, k).tokens is None
+
+    @pytest.mark.parametrize("kind", [None, "head", "lines", "cross"])
+    def test_figures_show_them(self, kind):
+        q, k = draw(5, D), draw(7, D, seed=1)
+        view = look(q, k, tokens=["나는", "어제", "책을", "다", "읽었다"], key_tokens=list("ABCDEFG"))
+        shown = {text.get_text() for text in view.plot(kind).findobj(Text)}
+        assert {"어제", "F"} <= shown
+        shown = {
+            text.get_text() for text in view.plot(kind, tokens=list("hello"), key_tokens=list("goodbye")).findobj(Text)
+        }
+        assert {"h", "g"} <= shown
+        assert "어제" not in shown
+
+    def test_an_image_has_no_use_for_them(self):
+        view = look(draw(2, 5, D), draw(2, 5, D, seed=1), tokens=list("hello"))
+        assert view.plot(image=np.zeros((4, 4, 3)), patch=1, patch_size=2)
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "message"),
+        [
+            ({"tokens": ["a"] * N_Q}, ValueError, "weights have 37 queries but 53 keys, so tokens cannot name both"),
+            ({"tokens": ["a"] * 3, "key_tokens": NAMES}, ValueError, "tokens must name all 37 queries, got 3 names"),
+            ({"key_tokens": ["a"] * 3}, ValueError, "key_tokens must name all 53 keys, got 3 names"),
+            ({"key_tokens": "word"}, TypeError, "key_tokens must be a list with one entry per position, got one text"),
+        ],
+        ids=["for both", "too few", "too few keys", "one text"],
+    )
+    def test_one_for_each_position(self, arrays, unchecked, options, kind, message):
+        with pytest.raises(kind, match=message):
+            look(*arrays, **options)
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from clearhead import biases, masks
-from clearhead.dispatch import prepare
+from clearhead.call import prepare
+from clearhead.kernels import launch
 from clearhead.views import weights
 from clearhead.views.weights import Weights, union_size
 
@@ -50,7 +51,7 @@ def written_out(mask=None, bias=None) -> np.ndarray:
 def recomputed(request):
     q, k = draw(2, 3, N_Q, 7), draw(2, 3, N_K, 7, seed=1)
     call = prepare(q, k, k, lse=True, **CALLS[request.param])
-    return Weights(call, call.run()[1]), written_out(**CALLS[request.param])
+    return Weights(call, launch.compute(call)[1]), written_out(**CALLS[request.param])
 
 
 @pytest.mark.parametrize("recomputed", CALLS, indirect=True)

@@ -87,6 +87,23 @@ def pooled(weights: np.ndarray, allowed: np.ndarray, size: int, reduce: str) -> 
     return np.where(count > 0, found, np.nan)
 
 
+def tile(weights: np.ndarray, allowed: np.ndarray, size: tuple[int, int], reduce: str) -> np.ndarray:
+    """A window in cells of powers of two, one by one: weights (…, rows, cols) → (…, cells_q, cells_k)"""
+    lengths = [1, 1]
+    for axis, most in enumerate(size):
+        while -(-weights.shape[axis - 2] // lengths[axis]) > most:
+            lengths[axis] *= 2
+    rows, cols = (range(0, n, length) for n, length in zip(weights.shape[-2:], lengths, strict=True))
+    allowed = np.broadcast_to(allowed, weights.shape)
+    result = np.full((*weights.shape[:-2], len(rows), len(cols)), np.nan, weights.dtype)
+    for place in np.ndindex(result.shape):
+        row, col = rows[place[-2]], cols[place[-1]]
+        cell = (*place[:-2], slice(row, row + lengths[0]), slice(col, col + lengths[1]))
+        if (there := weights[cell][allowed[cell]]).size:
+            result[place] = there.mean() if reduce == "mean" else there.max()
+    return result
+
+
 class Truth:
     """The statistics of one problem in a wide type, and those the textbook finds in the type under test."""
 

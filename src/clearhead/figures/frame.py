@@ -17,7 +17,7 @@ from clearhead.figures.measure import NOTE_SIZE, largest, text_size, text_style
 from clearhead.figures.shading import Shading
 from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
 from clearhead.figures.ticks import Ticks
-from clearhead.views.labels import display_width, shorten
+from clearhead.text.clusters import display_width, shorten
 
 PAD = 0.06  # between a map and its labels
 AXIS_LABEL = 0.24  # the words "query" and "key"

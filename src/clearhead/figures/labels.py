@@ -1,6 +1,6 @@
 """What a token looks like as a label of a figure: every character visible, and none that no font can draw.
 
-How a token reads is said in views/labels.py. A figure has one concern more: scripts that no installed font knows.
+How a token reads is said in text/labels.py. A figure has one concern more: scripts that no installed font knows.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import unicodedata
 
 from clearhead.figures.fonts import drawable_characters
-from clearhead.views.labels import escaped, shorten, visible
+from clearhead.text.clusters import shorten
+from clearhead.text.labels import escaped, visible
 
 LONGEST_LABEL = 18  # columns, of which a Hangul syllable takes two
 

@@ -1,19 +1,14 @@
-"""Figures as files: whole or not at all.
-
-A figure is written beside its place under another name and then moved there, so that whoever looks at the file, or
-an interrupted run, never leaves half a picture.
-"""
+"""Figures as files, in the format their suffix names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from uuid import uuid4
 
 from matplotlib.figure import Figure
+
+from clearhead.files import unfinished
 
 SUFFIXES = (".png", ".svg", ".pdf")
 SAVED_DPI = 200  # of PNG files, and of the maps inside SVG and PDF
@@ -34,7 +29,7 @@ def checked_path(save: str | os.PathLike[str]) -> Path:
 
 def write(figure: Figure, path: Path) -> None:
     """Save the figure in the format its suffix names, in one step as seen from outside."""
-    with _unfinished(path) as place:
+    with unfinished(path) as place:
         figure.savefig(place, format=path.suffix[1:].lower(), dpi=SAVED_DPI)
 
 
@@ -43,21 +38,3 @@ def rendered(figure: Figure, file_type: str) -> bytes:
     written = BytesIO()
     figure.savefig(written, format=file_type, dpi=SAVED_DPI)
     return written.getvalue()
-
-
-def write_bytes(data: bytes, path: Path) -> None:
-    """A file of any kind, in one step as seen from outside."""
-    with _unfinished(path) as place:
-        place.write_bytes(data)
-
-
-@contextmanager
-def _unfinished(path: Path) -> Iterator[Path]:
-    """A name beside `path`, which becomes it when all went well."""
-    # A plain name: a temporary file of the tempfile module would be readable by its owner only.
-    place = path.with_name(f".{path.stem}.{uuid4().hex}.unfinished")
-    try:
-        yield place
-        os.replace(place, path)
-    finally:
-        place.unlink(missing_ok=True)

@@ -1,12 +1,31 @@
 """The fast path: attention kernels in Python, compiled by numba, with vectors written as LLVM IR.
 
-    target     how wide this machine's vectors are          launch       from a checked call to a running kernel
-    vector     vector arithmetic as LLVM IR                 schedule     threads, the queue of tasks, Ctrl-C, fork
-    gemm       the matrix product that lives in registers   layout       how a call is described to a kernel
-    tile       softmax, masks, bias, dropout on a tile      forward      panels of queries against blocks of keys
-    memory     reading and writing the caller's arrays      join         joining what parts of the keys gave
-    compiler   compiling, and the cache on disk             explanation  what a call would do, in words
-    backward   blocks of keys against panels of queries     gradients    from an output's gradient to its inputs'
+From Python, with a checked call in hand:
 
-Nothing here checks its arguments; `clearhead.dispatch` is the only caller.
+    launch       attention                                  plan         how a call is cut into tasks
+    gradients    from an output's gradient to its inputs'   schedule     threads, Ctrl-C, fork
+    observation  what is seen of a call on the way          explanation  what a call would do, in words
+    join         joining what parts of the keys gave
+
+Kernels, each of which takes tasks from a queue:
+
+    forward      panels of queries against blocks of keys
+    backward     blocks of keys against panels of queries
+    observe      the forward pass, with statistics read off every tile
+
+What they are made of:
+
+    job          a call as a kernel reads it                structs      such a description in memory, read by name
+    scores       from a call's arrays to a tile of scores   tasks        the queue
+    gemm         the product that lives in registers        thin         the same for a handful of queries
+    tile         softmax, masks, bias, dropout on a tile    statistics   what is read off a tile of weights
+    memory       reading and writing the caller's arrays    vector       vector arithmetic as LLVM IR
+    target       how wide this machine's vectors are        compiler     compiling, and the cache on disk
+
+Nothing here checks its arguments; `clearhead.call` has done so.
+The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"gradients", "launch", "observation"})

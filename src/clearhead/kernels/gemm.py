@@ -8,16 +8,14 @@ sums. A 6 × 64 tile keeps the machine's multiply-add units busy all the time.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper, inlined, named_helper
 from clearhead.kernels.memory import lanes_of, size_of
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.vector import Vectors
+from clearhead.kernels.vector import Vectors, vector_code
 
 ROWS = TARGET.rows
 WIDEST = TARGET.vectors
@@ -25,93 +23,66 @@ MIDDLE = max(WIDEST // 2, 1)
 CHUNK = 32  # terms summed before they join the rest: three quarters of the error of one long sum, for 1 % of the time
 
 
-@intrinsic(prefer_literal=True)
-def multiply(
-    typing: Any, like: Any, rows: Any, vectors: Any, a: Any, a_row: Any, a_step: Any, b: Any, c: Any, depth: Any
-) -> Any:
-    """C[rows, width] = A[rows, depth] · B[depth, width], width = vectors · lanes, B and C contiguous.
+class Operand(NamedTuple):
+    """A matrix whose element (r, s) lies at address + r · row + s · step, in bytes."""
 
-    A's element (r, s) lies at a + r · a_row + s · a_step, in bytes.
-    """
-    signature = types.void(like, rows, vectors, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp)
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        _, _, _, a, a_row, a_step, b, c, depth = args
-        count, columns = rows.literal_value, vectors.literal_value
-        places = [v.pointer(c, n * v.lanes * v.size) for n in range(count * columns)]
-        first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
-        for place, total in zip(places, _accumulate(v, count, columns, a, a_row, a_step, b, first), strict=True):
-            v.store(total, place)
-
-        def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-            start = builder.add(first, i)
-            left = builder.sub(depth, start)
-            here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
-            a_here = builder.add(a, builder.mul(start, a_step))
-            b_here = builder.add(b, builder.mul(start, v.index(columns * v.lanes * v.size)))
-            sums = _accumulate(v, count, columns, a_here, a_row, a_step, b_here, here)
-            for place, total in zip(places, sums, strict=True):
-                v.store(builder.fadd(v.load(place), total), place)
-            return []
-
-        v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    address: Any
+    row: Any
+    step: Any
 
 
-@intrinsic(prefer_literal=True)
+class Columns(NamedTuple):
+    """A matrix of `rows` rows from row `first` on. Its columns lie in panels: a panel's rows, then the next one's."""
+
+    address: Any
+    rows: Any
+    first: Any
+
+
+@vector_code
+def multiply(v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value) -> None:
+    """C[rows, width] = A[rows, depth] · B[depth, width], width = vectors · lanes, B and C contiguous."""
+    builder = v.b
+    places = [v.pointer(c, n * v.lanes * v.size) for n in range(rows * vectors)]
+    first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
+    for place, total in zip(places, _accumulate(v, rows, vectors, a, b, first), strict=True):
+        v.store(total, place)
+
+    def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        start = builder.add(first, i)
+        left = builder.sub(depth, start)
+        here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
+        a_here = a._replace(address=builder.add(a.address, builder.mul(start, a.step)))
+        b_here = builder.add(b, builder.mul(start, v.index(vectors * v.lanes * v.size)))
+        sums = _accumulate(v, rows, vectors, a_here, b_here, here)
+        for place, total in zip(places, sums, strict=True):
+            v.store(builder.fadd(v.load(place), total), place)
+        return []
+
+    v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
+
+
+@vector_code
 def multiply_add(
-    typing: Any,
-    like: Any,
-    rows: Any,
-    vectors: Any,
-    a: Any,
-    a_row: Any,
-    a_step: Any,
-    b: Any,
-    c: Any,
-    depth: Any,
-    alpha: Any,
-) -> Any:
+    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
+) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B: the rescaling of online softmax rides along."""
-    signature = types.void(
-        like, rows, vectors, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp
-    )
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        _, _, _, a, a_row, a_step, b, c, depth, alpha = args
-        columns = vectors.literal_value
-        sums = _accumulate(v, rows.literal_value, columns, a, a_row, a_step, b, depth)
-        scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(columns)]
-        for n, total in enumerate(sums):
-            # added at the end, not summed onto: small terms added one by one to a large sum lose their digits
-            # (RMS error at n = 4096: 1.2e-8, against 3.1e-8)
-            place = v.pointer(c, n * v.lanes * v.size)
-            v.store(v.fma(v.load(place), scales[n % columns], total), place)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    sums = _accumulate(v, rows, vectors, a, b, depth)
+    scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(vectors)]
+    for n, total in enumerate(sums):
+        # added at the end, not summed onto: small terms added one by one to a large sum lose their digits
+        # (RMS error at n = 4096: 1.2e-8, against 3.1e-8)
+        place = v.pointer(c, n * v.lanes * v.size)
+        v.store(v.fma(v.load(place), scales[n % vectors], total), place)
 
 
-def _accumulate(
-    v: Vectors,
-    rows: int,
-    vectors: int,
-    a: ir.Value,
-    a_row: ir.Value,
-    a_step: ir.Value,
-    b: ir.Value,
-    depth: ir.Value,
-) -> list[ir.Value]:
+def _accumulate(v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, depth: ir.Value) -> list[ir.Value]:
     """A · B, one accumulator per row and vector; sums run over depth in order, so the bits never vary."""
     width = vectors * v.lanes * v.size
-    bases = [v.pointer(a, v.b.mul(a_row, v.index(r))) for r in range(rows)]
+    bases = [v.pointer(a.address, v.b.mul(a.row, v.index(r))) for r in range(rows)]
 
     def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-        offset = v.b.mul(i, a_step)
+        offset = v.b.mul(i, a.step)
         here = v.pointer(b, v.b.mul(i, v.index(width)))
         columns = [v.load(v.b.gep(here, [v.index(u * v.lanes * v.size)])) for u in range(vectors)]
         new = []
@@ -126,38 +97,32 @@ def _accumulate(
 def _products(vectors):
     """The two products of attention for panels that are `vectors` wide; the last few rows go by twos and ones."""
 
-    def product(like, a, a_row, a_step, b, c, rows, depth):
+    def product(like, a, b, c, rows, depth):
         width = vectors * lanes_of(like) * size_of(like)
         r = 0
         while rows - r >= ROWS:
-            multiply(like, ROWS, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth)
+            multiply(like, ROWS, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
             r += ROWS
         while rows - r >= 2:
-            multiply(like, 2, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth)
+            multiply(like, 2, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
             r += 2
         if rows - r:
-            multiply(like, 1, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth)
+            multiply(like, 1, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
 
-    def product_add(like, a, a_row, a_step, b, c, rows, depth, alpha):
+    def product_add(like, a, b, c, rows, depth, alpha):
         width = vectors * lanes_of(like) * size_of(like)
         r = 0
         while rows - r >= ROWS:
-            multiply_add(
-                like, ROWS, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth,
-                alpha,
-            )  # fmt: skip
+            here = Operand(a.address + r * a.row, a.row, a.step)
+            multiply_add(like, ROWS, vectors, here, b, c + r * width, depth, alpha)
             r += ROWS
         while rows - r >= 2:
-            multiply_add(
-                like, 2, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth,
-                alpha,
-            )  # fmt: skip
+            here = Operand(a.address + r * a.row, a.row, a.step)
+            multiply_add(like, 2, vectors, here, b, c + r * width, depth, alpha)
             r += 2
         if rows - r:
-            multiply_add(
-                like, 1, vectors, a + r * a_row, a_row, a_step, b, c + r * width, depth,
-                alpha,
-            )  # fmt: skip
+            here = Operand(a.address + r * a.row, a.row, a.step)
+            multiply_add(like, 1, vectors, here, b, c + r * width, depth, alpha)
 
     return [named_helper(f"{f.__name__}_{vectors}", f) for f in (product, product_add)]
 
@@ -168,25 +133,27 @@ _narrow, _narrow_add = _products(1)
 
 
 @inlined
-def scores(like, vectors, key, key_row, key_step, queries, tile, rows, depth):
-    """tile[key, query] = keys · queries."""
+def score(like, vectors, keys, queries, tile, count, depth):
+    """tile[key, query] = keys · queries, for `count` Rows of keys."""
+    a = Operand(keys.address, keys.step, size_of(like))
     if vectors == WIDEST:
-        _wide(like, key, key_row, key_step, queries, tile, rows, depth)
+        _wide(like, a, queries, tile, count, depth)
     elif vectors == 1:
-        _narrow(like, key, key_row, key_step, queries, tile, rows, depth)
+        _narrow(like, a, queries, tile, count, depth)
     else:
-        _middle(like, key, key_row, key_step, queries, tile, rows, depth)
+        _middle(like, a, queries, tile, count, depth)
 
 
 @helper
-def mix(like, vectors, value, value_row, value_step, tile, mixed, columns, rows, alpha):
-    """mixed[column, query] = mixed · alpha + valuesᵀ · tile."""
+def mix(like, vectors, values, tile, mixed, columns, count, alpha):
+    """mixed[column, query] = mixed · alpha + valuesᵀ · tile, for `count` Rows of values."""
+    a = Operand(values.address, size_of(like), values.step)
     if vectors == WIDEST:
-        _wide_add(like, value, value_step, value_row, tile, mixed, columns, rows, alpha)
+        _wide_add(like, a, tile, mixed, columns, count, alpha)
     elif vectors == 1:
-        _narrow_add(like, value, value_step, value_row, tile, mixed, columns, rows, alpha)
+        _narrow_add(like, a, tile, mixed, columns, count, alpha)
     else:
-        _middle_add(like, value, value_step, value_row, tile, mixed, columns, rows, alpha)
+        _middle_add(like, a, tile, mixed, columns, count, alpha)
 
 
 @helper
@@ -199,20 +166,17 @@ def panel_vectors(like, columns):
 
 
 @helper
-def add_columns(like, a, a_row, a_step, b, c, rows, depth, columns, b_rows, c_rows, c_first, ones):
-    """C += A · B for matrices whose columns lie in panels: a panel's rows, then the next panel's.
-
-    B has b_rows rows of which `depth` are used, C has c_rows of which `rows` are, from c_first on. ones: a row of ones.
-    """
+def add_columns(like, a, b, c, rows, columns, ones):
+    """C += A · B for `columns` Columns of all rows of B, and of so many rows of C. ones: a row of ones."""
     size, lanes = size_of(like), lanes_of(like)
     x = 0
     while x < columns:
         vectors = panel_vectors(like, columns - x)
-        from_, to = b + x * b_rows * size, c + (x * c_rows + c_first * vectors * lanes) * size
+        source, target = b.address + x * b.rows * size, c.address + (x * c.rows + c.first * vectors * lanes) * size
         if vectors == WIDEST:
-            _wide_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+            _wide_add(like, a, source, target, rows, b.rows, ones)
         elif vectors == 1:
-            _narrow_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+            _narrow_add(like, a, source, target, rows, b.rows, ones)
         else:
-            _middle_add(like, a, a_row, a_step, from_, to, rows, depth, ones)
+            _middle_add(like, a, source, target, rows, b.rows, ones)
         x += vectors * lanes

@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from clearhead.kernels import backward, forward, layout as at
+from clearhead.call import Call
+from clearhead.kernels import backward
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.launch import Plan, Tables, operations, table_of, vectors_for
-from clearhead.kernels.schedule import scratch, spread
+from clearhead.kernels.job import ABSENT, Strided
+from clearhead.kernels.launch import Description, operations, start
+from clearhead.kernels.plan import backward_plan, shape_of
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
-
-FEW_TASKS = 8  # with fewer heads than this, the keys are split
-LEAST_SPLIT = 2 * forward.BLOCK
-SHARED_TASKS = 16  # parts of the keys when all heads add to one bias and so cannot go side by side
 
 
 class Gradients(NamedTuple):
@@ -134,46 +129,32 @@ class _Pass:
     def __init__(self, call: Call, lse: np.ndarray, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
         self.call, kind = call, call.kind
         shared = of_bias and call.bias is not None and self._is_shared()
-        self.plan = plan = _plan(call, shared)
+        self.plan = plan = backward_plan(shape_of(call), shared)
+        self.lse, self.gradient, self.delta = lse, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
         self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
         self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
         self.d_v = np.empty((*lead, call.n_k, call.d_v), kind)
         self.d_bias = self._room_for_bias(shared) if of_bias else None
-        tables = Tables(call, plan, gradient, lse)
-        rows = [tuple(row) for row in tables.arrays.tolist()] + [(0,) * at.FIELDS] * (at.BACKWARD_ARRAYS - at.ARRAYS)
-        rows[at.GRADIENT] = tables.matrix(gradient)
-        rows[at.DELTA] = tables.entry(delta, delta.shape[:-1], delta.strides[-1], 0)
-        rows[at.D_QUERY] = tables.matrix(self.d_q)
-        rows[at.D_KEY] = tables.matrix(self.d_k, of_keys=True)
-        rows[at.D_VALUE] = tables.matrix(self.d_v, of_keys=True)
-        if self.d_bias is not None:
-            rows[at.D_BIAS] = self._entry_for_bias(tables)
-        self.tables = tables
-        self.arrays = table_of(field for row in rows for field in row).reshape(at.BACKWARD_ARRAYS, at.FIELDS)
-        sizes = (kind.itemsize, plan.width, call.q.shape[-1], call.d_v)
-        self.panels = np.array(backward.panel_layout(*sizes), np.int64)
-        self.sums = np.array(backward.sums_layout(*sizes, plan.panels), np.int64)
 
     def run(self) -> None:
-        t, plan = self.tables, self.plan
-        room = plan.scratch.end + int(self.sums[-1])
-
-        def work(progress: np.ndarray, most: int) -> int:
-            return backward.run(
-                t.like,
-                self.arrays,
-                t.sizes,
-                t.numbers,
-                plan.layout,
-                self.sums,
-                self.panels,
-                scratch(room),
-                progress,
-                most,
-            )
-
-        spread(work, plan.tasks, 2.5 * operations(self.call))
+        call, plan = self.call, self.plan
+        described = Description(call, plan)
+        block, panel = backward.scratch_for(call.kind.itemsize, plan.width, call.q.shape[-1], call.d_v)
+        description = backward.Backward(
+            job=described.job(self.gradient, self.lse),
+            gradient=described.matrix(self.gradient),
+            delta=described.column(self.delta),
+            d_query=described.matrix(self.d_q),
+            d_key=described.matrix(self.d_k, of_keys=True),
+            d_value=described.matrix(self.d_v, of_keys=True),
+            d_bias=ABSENT if self.d_bias is None else self._strided_bias(described, self.d_bias),
+            block=block,
+            panel=panel,
+            panel_size=panel.end,
+        )
+        room = plan.scratch.end + block.end + plan.panels * panel.end
+        start(backward.run, description, call, plan.tasks, room, 2.5 * operations(call))
 
     def queries_gradient(self) -> np.ndarray:
         """Summed over the parts of the keys, in order."""
@@ -203,13 +184,11 @@ class _Pass:
             return np.zeros((*own, n_q, n_k), kind)
         return np.zeros((self.plan.splits if n_k == 1 else 1, *lead, n_q, n_k), kind)
 
-    def _entry_for_bias(self, tables: Tables) -> tuple[int, ...]:
-        x = self.d_bias
-        assert x is not None
+    def _strided_bias(self, described: Description, x: np.ndarray) -> Strided:
         if self.call.table is not None:
-            return tables.entry(x[..., self.call.n_k - 1 :], x.shape[:-1], x.itemsize, -x.itemsize)
+            return described.strided(x[..., self.call.n_k - 1 :], x.shape[:-1], x.itemsize, -x.itemsize)
         steps = [stride if size > 1 else 0 for size, stride in zip(x.shape[-2:], x.strides[-2:], strict=True)]
-        return tables.entry(x, x.shape[:-2], steps[0], steps[1])
+        return described.strided(x, x.shape[:-2], steps[0], steps[1])
 
     def bias_gradient(self) -> np.ndarray:
         """The gradient summed down to the shape of the bias, or of its table of distances."""
@@ -228,25 +207,6 @@ class _Pass:
 
 def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (1,) * (2 - len(shape)) + shape
-
-
-def _plan(call: Call, shared: bool) -> Plan:
-    """Decided by the shape alone, so the number of threads changes no bit."""
-    kind, lanes = call.kind.itemsize, TARGET.lanes(call.kind.itemsize)
-    group = call.heads // max(call.kv_heads, 1)
-    vectors = vectors_for(call.n_q * group, lanes)
-    width = vectors * lanes
-    heads = math.prod(call.batch_shape) * call.kv_heads
-    together = heads if shared else 1
-    wanted = SHARED_TASKS if shared else math.ceil(FEW_TASKS / max(heads, 1))
-    split = max(LEAST_SPLIT, forward.BLOCK * math.ceil(call.n_k / wanted / forward.BLOCK))
-    splits = max(1, math.ceil(call.n_k / split))
-    ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
-    places = forward.scratch_layout(kind, width, call.q.shape[-1], call.d_v, ranges)
-    return Plan(
-        group, group, vectors, width, math.ceil(call.n_q * group / width), heads, split, splits,
-        heads * splits // max(together, 1), together, places, np.array(places, np.int64),
-    )  # fmt: skip
 
 
 def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray) -> np.ndarray | None:

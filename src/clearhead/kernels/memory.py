@@ -8,7 +8,7 @@ cache is never copied whole.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -17,10 +17,10 @@ from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.vector import BYTE, I16, I32, I64, Vectors
+from clearhead.kernels.vector import BYTE, I16, I32, I64, NUMBER, Vectors, vector_code
 
-# How a number is stored. The value is what the descriptor of a call carries.
-FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = 0, 1, 2, 3
+# How a number is stored: what Strided.stored says.
+FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = range(4)
 KINDS = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64": FLOAT64}
 
 
@@ -124,7 +124,7 @@ def _to_half(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
     return b.trunc(b.or_(result, b.lshr(sign, _const(whole, 16))), half)
 
 
-STORED: dict[int, tuple[ir.Type, int]] = {
+FORMATS: dict[int, tuple[ir.Type, int]] = {
     FLOAT16: (I16, 2),
     BFLOAT16: (I16, 2),
     FLOAT32: (ir.FloatType(), 4),
@@ -132,69 +132,52 @@ STORED: dict[int, tuple[ir.Type, int]] = {
 }
 
 
-@intrinsic(prefer_literal=True)
-def read(typing: Any, like: Any, kind: Any, address: Any) -> Any:
+class Rows(NamedTuple):
+    """Rows of computed numbers, `step` bytes from one to the next."""
+
+    address: Any
+    step: Any
+
+
+@vector_code(returns=NUMBER)
+def read(v: Vectors, kind: int, address: ir.Value) -> ir.Value:
     """One stored number."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        element, _size = STORED[kind.literal_value]
-        return _widened(v, v.load(v.pointer(args[2]), element), kind.literal_value)
-
-    return like(like, kind, types.intp), codegen
+    element, _ = FORMATS[kind]
+    return _widened(v, v.load(v.pointer(address), element), kind)
 
 
-@intrinsic(prefer_literal=True)
-def read_vectors(typing: Any, like: Any, kind: Any, source: Any, target: Any, count: Any) -> Any:
+@vector_code
+def read_vectors(v: Vectors, kind: int, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
     """Convert the first count (a multiple of the lanes) of a run of stored numbers."""
+    element, size = FORMATS[kind]
 
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        element, size = STORED[kind.literal_value]
+    def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        raw = v.load(v.pointer(source, v.b.mul(i, v.index(size))), ir.VectorType(element, v.lanes))
+        v.store(_widened(v, raw, kind), v.pointer(target, v.b.mul(i, v.index(v.size))))
+        return []
 
-        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-            raw = v.load(v.pointer(args[2], builder.mul(i, v.index(size))), ir.VectorType(element, v.lanes))
-            v.store(_widened(v, raw, kind.literal_value), v.pointer(args[3], builder.mul(i, v.index(v.size))))
-            return []
-
-        v.loop(args[4], v.lanes, [], turn)
-        return context.get_dummy_value()
-
-    return types.void(like, kind, types.intp, types.intp, types.intp), codegen
+    v.loop(count, v.lanes, [], turn)
 
 
-@intrinsic(prefer_literal=True)
-def write_vectors(typing: Any, like: Any, kind: Any, source: Any, target: Any, count: Any) -> Any:
+@vector_code
+def write_vectors(v: Vectors, kind: int, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
     """Round the first count (a multiple of the lanes) of a run of computed numbers to their stored form."""
+    _, size = FORMATS[kind]
 
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        _element, size = STORED[kind.literal_value]
+    def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        value = v.load(v.pointer(source, v.b.mul(i, v.index(v.size))))
+        v.store(_narrowed(v, value, kind), v.pointer(target, v.b.mul(i, v.index(size))))
+        return []
 
-        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-            value = v.load(v.pointer(args[2], builder.mul(i, v.index(v.size))))
-            v.store(_narrowed(v, value, kind.literal_value), v.pointer(args[3], builder.mul(i, v.index(size))))
-            return []
-
-        v.loop(args[4], v.lanes, [], turn)
-        return context.get_dummy_value()
-
-    return types.void(like, kind, types.intp, types.intp, types.intp), codegen
+    v.loop(count, v.lanes, [], turn)
 
 
-@intrinsic
-def turn(typing: Any, like: Any, source: Any, source_row: Any, target: Any, target_row: Any) -> Any:
-    """Transpose one lanes × lanes block; rows are source_row and target_row bytes apart."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        _, source, source_row, target, target_row = args
-        rows = [v.load(v.pointer(source, builder.mul(source_row, v.index(r)))) for r in range(v.lanes)]
-        for r, row in enumerate(_transposed(v, rows)):
-            v.store(row, v.pointer(target, builder.mul(target_row, v.index(r))))
-        return context.get_dummy_value()
-
-    return types.void(like, types.intp, types.intp, types.intp, types.intp), codegen
+@vector_code
+def turn(v: Vectors, source: Rows, target: Rows) -> None:
+    """Transpose one lanes × lanes block."""
+    rows = [v.load(v.pointer(source.address, v.b.mul(source.step, v.index(r)))) for r in range(v.lanes)]
+    for r, row in enumerate(_transposed(v, rows)):
+        v.store(row, v.pointer(target.address, v.b.mul(target.step, v.index(r))))
 
 
 def _transposed(v: Vectors, rows: list[ir.Value]) -> list[ir.Value]:
@@ -213,45 +196,79 @@ def _transposed(v: Vectors, rows: list[ir.Value]) -> list[ir.Value]:
     return rows
 
 
-@intrinsic
-def all_finite(typing: Any, like: Any, address: Any, count: Any) -> Any:
+@vector_code(returns=types.uint8)
+def all_finite(v: Vectors, address: ir.Value, count: ir.Value) -> ir.Value:
     """Whether `count` numbers (a multiple of the lanes) hold no NaN and no infinity: x · 0 is 0 for the others."""
 
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
+    def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        x = v.load(v.pointer(address, v.b.mul(i, v.index(v.size))))
+        return [v.fma(x, v.const(0.0), sums[0])]
 
-        def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-            x = v.load(v.pointer(args[1], builder.mul(i, v.index(v.size))))
-            return [v.fma(x, v.const(0.0), sums[0])]
-
-        (total,) = v.loop(args[2], v.lanes, [v.const(0.0)], step)
-        total = v.reduce_add(total)
-        return builder.zext(builder.fcmp_ordered("==", total, ir.Constant(v.scalar, 0.0)), BYTE)
-
-    return types.uint8(like, types.intp, types.intp), codegen
+    (total,) = v.loop(count, v.lanes, [v.const(0.0)], step)
+    return v.b.zext(v.b.fcmp_ordered("==", v.reduce_add(total), ir.Constant(v.scalar, 0.0)), BYTE)
 
 
-@intrinsic
-def peek(typing: Any, like: Any, address: Any) -> Any:
+@vector_code(returns=NUMBER)
+def peek(v: Vectors, address: ir.Value) -> ir.Value:
     """The number at an address in scratch."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        return v.load(v.pointer(args[1]), v.scalar)
-
-    return like(like, types.intp), codegen
+    return v.load(v.pointer(address), v.scalar)
 
 
-@intrinsic
-def poke(typing: Any, like: Any, address: Any, value: Any) -> Any:
+@vector_code
+def poke(v: Vectors, address: ir.Value, value: ir.Value) -> None:
     """Set the number at an address in scratch."""
+    v.store(value, v.pointer(address))
 
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        v.store(args[2], v.pointer(args[1]))
-        return context.get_dummy_value()
 
-    return types.void(like, types.intp, like), codegen
+@vector_code(returns=types.intp)
+def peek_integer(v: Vectors, address: ir.Value) -> ir.Value:
+    """The integer of the element's size at an address in scratch."""
+    value = v.load(v.pointer(address), v.word)
+    return value if v.size == 8 else v.b.sext(value, I64)
+
+
+@vector_code
+def poke_integer(v: Vectors, address: ir.Value, value: ir.Value) -> None:
+    """Set an integer of the element's size at an address in scratch."""
+    v.store(value if v.size == 8 else v.b.trunc(value, I32), v.pointer(address))
+
+
+@vector_code
+def clear(v: Vectors, address: ir.Value, count: ir.Value) -> None:
+    """Set `count` numbers in scratch to zero."""
+    cgutils.memset(v.b, v.pointer(address), v.b.mul(count, v.index(v.size)), 0)
+
+
+@vector_code
+def copy(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
+    """Copy `count` numbers within scratch."""
+    cgutils.raw_memcpy(v.b, v.pointer(target), v.pointer(source), count, v.size, align=1)
+
+
+@vector_code
+def forbid_vectors(v: Vectors, flags: ir.Value, target: ir.Value, count: ir.Value) -> None:
+    """Where a byte is 0, set the number in scratch to −inf; count is a multiple of the lanes."""
+    zero = ir.Constant(ir.VectorType(BYTE, v.lanes), [0] * v.lanes)
+
+    def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        allowed = v.b.icmp_unsigned("!=", v.load(v.pointer(flags, i), zero.type), zero)
+        place = v.pointer(target, v.b.mul(i, v.index(v.size)))
+        v.store(v.b.select(allowed, v.load(place), v.const(float("-inf"))), place)
+        return []
+
+    v.loop(count, v.lanes, [], turn)
+
+
+@vector_code(returns=types.intp)
+def size_of(v: Vectors) -> ir.Value:
+    """Bytes of one computed number."""
+    return v.index(v.size)
+
+
+@vector_code(returns=types.intp)
+def lanes_of(v: Vectors) -> ir.Value:
+    """Numbers in one vector."""
+    return v.index(v.lanes)
 
 
 @intrinsic
@@ -262,31 +279,6 @@ def cast(typing: Any, like: Any, value: Any) -> Any:
         return context.cast(builder, args[1], value, like)
 
     return like(like, value), codegen
-
-
-@intrinsic
-def clear(typing: Any, like: Any, address: Any, count: Any) -> Any:
-    """Set `count` numbers in scratch to zero."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        size = builder.mul(args[2], v.index(v.size))
-        cgutils.memset(builder, v.pointer(args[1]), size, 0)
-        return context.get_dummy_value()
-
-    return types.void(like, types.intp, types.intp), codegen
-
-
-@intrinsic
-def copy(typing: Any, like: Any, source: Any, target: Any, count: Any) -> Any:
-    """Copy `count` numbers within scratch."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        cgutils.raw_memcpy(builder, v.pointer(args[2]), v.pointer(args[1]), args[3], v.size, align=1)
-        return context.get_dummy_value()
-
-    return types.void(like, types.intp, types.intp, types.intp), codegen
 
 
 @intrinsic
@@ -335,18 +327,6 @@ def poke_long(typing: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic
-def peek_integer(typing: Any, like: Any, address: Any) -> Any:
-    """The integer of the element's size at an address in scratch."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        value = v.load(v.pointer(args[1]), v.word)
-        return value if v.size == 8 else builder.sext(value, I64)
-
-    return types.intp(like, types.intp), codegen
-
-
-@intrinsic
 def count_flags(typing: Any, address: Any, count: Any) -> Any:
     """How many of `count` bytes that lie together, each 0 or 1, are 1."""
 
@@ -370,39 +350,6 @@ def count_flags(typing: Any, address: Any, count: Any) -> Any:
     return types.intp(types.intp, types.intp), codegen
 
 
-@intrinsic
-def forbid_vectors(typing: Any, like: Any, flags: Any, target: Any, count: Any) -> Any:
-    """Where a byte is 0, set the number in scratch to −inf; count is a multiple of the lanes."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        zero = ir.Constant(ir.VectorType(BYTE, v.lanes), [0] * v.lanes)
-
-        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-            allowed = builder.icmp_unsigned("!=", v.load(v.pointer(args[1], i), ir.VectorType(BYTE, v.lanes)), zero)
-            place = v.pointer(args[2], builder.mul(i, v.index(v.size)))
-            v.store(builder.select(allowed, v.load(place), v.const(float("-inf"))), place)
-            return []
-
-        v.loop(args[3], v.lanes, [], turn)
-        return context.get_dummy_value()
-
-    return types.void(like, types.intp, types.intp, types.intp), codegen
-
-
-@intrinsic
-def poke_integer(typing: Any, like: Any, address: Any, value: Any) -> Any:
-    """Set an integer of the element's size at an address in scratch."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        v = Vectors(builder, like)
-        value = args[2] if v.size == 8 else builder.trunc(args[2], I32)
-        v.store(value, v.pointer(args[1]))
-        return context.get_dummy_value()
-
-    return types.void(like, types.intp, types.intp), codegen
-
-
 @helper
 def stored_size(kind):
     """Bytes of one stored number."""
@@ -420,29 +367,10 @@ def read_one(like, kind, address):
     return read(like, FLOAT64, address)
 
 
-@intrinsic
-def size_of(typing: Any, like: Any) -> Any:
-    """Bytes of one computed number."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        return ir.Constant(ir.IntType(64), 4 if like == types.float32 else 8)
-
-    return types.intp(like), codegen
-
-
-@intrinsic
-def lanes_of(typing: Any, like: Any) -> Any:
-    """Numbers in one vector."""
-
-    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
-        return ir.Constant(ir.IntType(64), Vectors(builder, like).lanes)
-
-    return types.intp(like), codegen
-
-
 @helper
-def read_row(like, kind, source, step, target, count):
-    """Convert `count` stored numbers, `step` bytes apart, into a run of computed ones."""
+def read_row(array, source, target, count):
+    """Convert `count` stored numbers of a row of a caller's array into a run of computed ones."""
+    like, kind, step = array.like, array.stored, array.column
     done = 0
     if step == stored_size(kind):
         done = count - count % lanes_of(like)
@@ -476,20 +404,21 @@ def forbid(like, flags, step, target, count):
 
 
 @helper
-def turn_rows(like, source, source_row, target, target_row, rows, columns):
+def turn_rows(like, source, target, rows, columns):
     """target[column, row] = source[row, column]; rows and columns are multiples of the lanes."""
     lanes, size = lanes_of(like), size_of(like)
     for r in range(0, rows, lanes):
         for c in range(0, columns, lanes):
             turn(
-                like, source + r * source_row + c * size, source_row,
-                target + c * target_row + r * size, target_row,
+                like, Rows(source.address + r * source.step + c * size, source.step),
+                Rows(target.address + c * target.step + r * size, target.step),
             )  # fmt: skip
 
 
 @helper
-def write_row(like, kind, source, target, step, count, spare):
-    """Round a run of computed numbers into a caller's array, `step` bytes apart."""
+def write_row(array, source, target, count, spare):
+    """Round a run of computed numbers into a row of a caller's array."""
+    like, kind, step = array.like, array.stored, array.column
     size = stored_size(kind)
     lanes = lanes_of(like)
     done = count - count % lanes if step == size else 0
@@ -522,3 +451,13 @@ def _copy_byte(typing: Any, source: Any, target: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.intp, types.intp), codegen
+
+
+@intrinsic
+def fetch_add(typing: Any, address: Any, amount: Any) -> Any:
+    """Add to a shared 64-bit counter and return what it held, atomically."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "monotonic")
+
+    return types.intp(types.intp, types.intp), codegen

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from clearhead.kernels import forward, layout as at, observe as kernel
+from clearhead.call import Call
+from clearhead.kernels import observe as kernel
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.launch import Plan, Tables, operations, plan_of, table_of
-from clearhead.kernels.schedule import scratch, spread
+from clearhead.kernels.job import ABSENT
+from clearhead.kernels.launch import Description, compute, operations, plan_of, start
+from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
+from clearhead.kernels.plan import shape_of, watching_plan
 from clearhead.kernels.target import TARGET
-
-if TYPE_CHECKING:
-    from clearhead.dispatch import Call
-
-MOST_PARTS = 16  # into which the panels of a head are dealt: each sums over its own queries what keys receive
 
 
 class Observation(NamedTuple):
@@ -38,7 +36,7 @@ class Observation(NamedTuple):
     map_count: np.ndarray  # of the scores that are not masked
 
 
-class Seen(NamedTuple):
+class Watched(NamedTuple):
     """A call's output (…, h, n_q, d_v), its lse (…, h, n_q), and what was observed on the way."""
 
     output: np.ndarray
@@ -54,7 +52,7 @@ def observe(
     peaks: bool = False,
     row_weights: np.ndarray | None = None,
     output: bool = True,
-) -> Seen:
+) -> Watched:
     """Run a call and watch it. The output and lse have the bits that the call alone gives.
 
     With `peaks` there is a map of the largest weights beside that of their sums.
@@ -62,12 +60,12 @@ def observe(
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
     with_output = output and _is_watched_as_it_runs(call)
-    mixed, lse = (None, None) if with_output or not output else call.run()
-    watched = _Watch(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
+    mixed, lse = (None, None) if with_output or not output else compute(call)
+    watched = _Watching(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
     watched.run()
     if mixed is None or lse is None:
         mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
-    return Seen(mixed, lse, Observation(*(_in_shape(call, x) for x in watched.observation())))
+    return Watched(mixed, lse, Observation(*(_in_shape(call, x) for x in watched.observation())))
 
 
 def _is_watched_as_it_runs(call: Call) -> bool:
@@ -88,7 +86,7 @@ def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:
     return x if call.many_axes is None else x.reshape(*call.many_axes, *x.shape[1:])
 
 
-class _Watch:
+class _Watching:
     """The observing kernel on all strips of a call, and the arrays it fills."""
 
     def __init__(self, call: Call, top_k: int, map_size: int, peaks: bool, row_weights: np.ndarray | None) -> None:
@@ -97,17 +95,17 @@ class _Watch:
         self.kept = max(top_k, 1)  # the largest weight is that of the best key
         self.cells = (min(map_size, n_q), min(map_size, n_k))
         self.output = np.empty((*lead, n_q, call.d_v), call.q.dtype)
-        self.lse, self.entropy, self.peak, self.far = (np.zeros((*lead, n_q), kind) for _ in range(4))
+        self.lse, self.entropy, self.peak, self.distance = (np.zeros((*lead, n_q), kind) for _ in range(4))
         self.lse[...] = -np.inf
         self.best = np.zeros((*lead, n_q, top_k), kind)
         self.best_keys = np.full((*lead, n_q, top_k), -1, np.int64)
         self.received = np.zeros((*lead, n_k), np.float64)
         shares = np.ones((), kind) if row_weights is None else np.asarray(row_weights, kind)
         self.shares = np.broadcast_to(shares, (*lead, n_q))
-        self.counting = _counting(call) if 0 not in self.cells else at.NO_COUNT
+        self.counting = _counting(call) if 0 not in self.cells else NO_COUNT
         # rows end in room for a whole vector: a kernel adds to as many cells at once
         wide = (self.cells[0], self.cells[1] + TARGET.lanes(kind.itemsize))
-        counted = (1,) * len(lead) if self.counting != at.EVERY_COUNT else lead
+        counted = (1,) * len(lead) if self.counting != EVERY_COUNT else lead
         shapes = ((*lead, *wide), (*lead, wide[0] if peaks else 0, wide[1]), (*counted, *wide))
         self.maps = [np.zeros(shape, kind) for shape in shapes]  # sum, maximum, count
 
@@ -115,61 +113,60 @@ class _Watch:
         if 0 in (math.prod(self.call.lead), self.call.n_q):
             return
         for strip, rows in self.call.strips():
-            start, stop, _ = rows.indices(self.call.n_q)
-            self._look_at(strip, slice(start, stop))
+            first, stop, _ = rows.indices(self.call.n_q)
+            self._look_at(strip, slice(first, stop))
 
     def observation(self) -> Observation:
         kind, (n_q, n_k), lead = self.call.kind, self.cells, self.call.lead
-        if self.counting == at.NO_COUNT and n_q and n_k:
+        if self.counting == NO_COUNT and n_q and n_k:
             counts = np.multiply.outer(_cell_sizes(self.call.n_q, n_q), _cell_sizes(self.call.n_k, n_k))
         else:
             counts = self.maps[2][..., :n_k].astype(np.int64)
         return Observation(
-            self.entropy, self.peak, self.far, self.received.astype(kind), self.best_keys, self.best,
+            self.entropy, self.peak, self.distance, self.received.astype(kind), self.best_keys, self.best,
             self.maps[0][..., :n_k], self.maps[1][..., :n_k], np.broadcast_to(counts, (*lead, n_q, n_k)),
         )  # fmt: skip
 
     def _look_at(self, strip: Call, rows: slice) -> None:
-        plan = _plan(strip)
+        plan = watching_plan(shape_of(strip))
         parts = plan.tasks // plan.heads
         panels = -(-plan.panels // parts)
         part_rows, cells = self._rows_of_map(rows, parts, panels * plan.width)
         maps = self.maps if cells == list(range(self.cells[0])) else [_of_rows(x, len(cells)) for x in self.maps]
         received = np.zeros((parts, *strip.lead, strip.n_k), strip.kind)
-        tables = Tables(strip, plan, self.output[..., rows, :], self.lse[..., rows])
-        arrays = self._arrays(tables, rows, received[0], maps)
-        looking = table_of([
-            parts, panels, self.kept, *self.cells, self.call.n_q, rows.start + strip.n_k - self.call.n_q, self.counting,
-            received.strides[0], *part_rows,
-        ])  # fmt: skip
-        notes = np.array(kernel.notes_layout(strip.kind.itemsize, strip.n_k, self.kept), np.int64)
-        room = plan.scratch.end + int(notes[-1])
-
-        def work(progress: np.ndarray, most: int) -> int:
-            t, memory = tables, scratch(room)
-            return kernel.run(t.like, arrays, t.sizes, t.numbers, looking, plan.layout, notes, memory, progress, most)
-
-        spread(work, plan.tasks, 1.2 * operations(strip))
+        described, own_rows = Description(strip, plan), np.array(part_rows)
+        notes = kernel.notes_for(strip.kind.itemsize, strip.n_k, self.kept)
+        map_sum, map_peak, map_count = (described.matrix(x) if x.size else ABSENT for x in maps)
+        watch = Watch(
+            job=described.job(self.output[..., rows, :], self.lse[..., rows]),
+            entropy=described.column(self.entropy[..., rows]),
+            peak=described.column(self.peak[..., rows]),
+            distance=described.column(self.distance[..., rows]),
+            best=described.matrix(self.best[..., rows, :]) if self.top_k else ABSENT,
+            best_keys=described.matrix(self.best_keys[..., rows, :]) if self.top_k else ABSENT,
+            received=described.column(received[0]),
+            share=described.column(self.shares[..., rows]),
+            map_sum=map_sum,
+            map_peak=map_peak,
+            map_count=map_count,
+            parts=parts,
+            part_panels=panels,
+            part_rows=own_rows.ctypes.data,
+            part_step=received.strides[0],
+            kept=self.kept,
+            query_cells=self.cells[0],
+            key_cells=self.cells[1],
+            all_queries=self.call.n_q,
+            position=rows.start + strip.n_k - self.call.n_q,
+            counting=self.counting,
+            notes=notes,
+        )
+        start(kernel.run, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
         self.received += received.sum(axis=0, dtype=np.float64)
         if maps is not self.maps:
             for whole, part, join in zip(self.maps, maps, (np.add, np.maximum, np.add), strict=True):
                 for row, cell in enumerate(cells if part.size else ()):
                     join(whole[..., cell, :], part[..., row, :], out=whole[..., cell, :])
-
-    def _arrays(self, tables: Tables, rows: slice, received: np.ndarray, maps: list[np.ndarray]) -> np.ndarray:
-        """The table of arrays, with those of an observation."""
-        fields = [tuple(row) for row in tables.arrays.tolist()] + [(0,) * at.FIELDS] * (at.OBSERVED_ARRAYS - at.ARRAYS)
-        of_queries = {at.ENTROPY: self.entropy, at.PEAK: self.peak, at.FAR: self.far, at.SHARE: self.shares}
-        for name, x in of_queries.items():
-            fields[name] = tables.entry(x[..., rows], x.shape[:-1], x.strides[-1], 0)
-        fields[at.RECEIVED] = tables.entry(received, received.shape[:-1], received.strides[-1], 0)
-        if self.top_k:
-            fields[at.BEST] = tables.matrix(self.best[..., rows, :])
-            fields[at.BEST_KEYS] = tables.matrix(self.best_keys[..., rows, :])
-        for name, x in zip((at.MAP_SUM, at.MAP_PEAK, at.MAP_COUNT), maps, strict=True):
-            if x.size:
-                fields[name] = tables.matrix(x)
-        return table_of(field for row in fields for field in row).reshape(at.OBSERVED_ARRAYS, at.FIELDS)
 
     def _rows_of_map(self, rows: slice, parts: int, queries: int) -> tuple[list[int], list[int]]:
         """For each part of some queries the first row of the map it adds to, and the cell that each row is of.
@@ -178,27 +175,13 @@ class _Watch:
         """
         part_rows: list[int] = []
         cells: list[int] = []
-        for start in range(rows.start, rows.start + parts * queries, queries):
-            last = min(start + queries, rows.stop) - 1
+        for begun in range(rows.start, rows.start + parts * queries, queries):
+            last = min(begun + queries, rows.stop) - 1
             part_rows.append(len(cells))
             if self.cells[0]:
-                first, end = (n * self.cells[0] // self.call.n_q for n in (start, last))
+                first, end = (n * self.cells[0] // self.call.n_q for n in (begun, last))
                 cells += range(first, end + 1)
         return part_rows, cells
-
-
-def _plan(call: Call) -> Plan:
-    """Panels of full width, a head at a time, its keys not split; decided by the shape alone."""
-    kind = call.kind.itemsize
-    width = WIDEST * TARGET.lanes(kind)
-    heads, panels = math.prod(call.lead), math.ceil(call.n_q / width)
-    parts = math.ceil(panels / math.ceil(panels / MOST_PARTS))
-    ranges = 0 if call.ranges is None else call.ranges.low.shape[-2]
-    places = forward.scratch_layout(kind, width, call.q.shape[-1], call.d_v, ranges)
-    return Plan(
-        max(call.heads // max(call.kv_heads, 1), 1), 1, WIDEST, width, panels, heads, call.n_k, 1, heads * parts, 1,
-        places, np.array(places, np.int64),
-    )  # fmt: skip
 
 
 def _of_rows(x: np.ndarray, rows: int) -> np.ndarray:
@@ -209,12 +192,12 @@ def _of_rows(x: np.ndarray, rows: int) -> np.ndarray:
 def _counting(call: Call) -> int:
     """Whether scores that are not masked must be counted, and for which heads: for one if all have the same mask."""
     if call.rule is not None or call.bias is not None or call.table is not None:
-        return at.EVERY_COUNT
+        return EVERY_COUNT
     leads = [] if call.ranges is None else [call.ranges.low.shape[:-2]]
     leads += [] if call.allowed is None else [call.allowed.shape[:-2]]
     if not leads:
-        return at.NO_COUNT
-    return at.ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else at.EVERY_COUNT
+        return NO_COUNT
+    return ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else EVERY_COUNT
 
 
 def _cell_sizes(length: int, cells: int) -> np.ndarray:

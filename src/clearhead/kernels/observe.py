@@ -11,74 +11,17 @@ A task has several panels of one head in a row, and sums over queries that are i
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import (
-    BLOCK,
-    EMPTY,
-    FULL,
-    LN2,
-    LOG2E,
-    begin,
-    block_rows,
-    finish,
-    head_address,
-    load_queries,
-    load_ranges,
-    mix_tile,
-    note_allowed,
-    placed,
-    row_address,
-    rows_finite,
-    score_tile,
-    tile_state,
-)
+from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.layout import (
-    ADDRESS,
-    ALL_QUERIES,
-    BEST,
-    BEST_KEYS,
-    BIAS_FORM,
-    COLUMN,
-    COUNTING,
-    D_V,
-    ENTROPY,
-    FAR,
-    FIRST_QUERY,
-    KEPT,
-    KEY_CELLS,
-    MAP_COUNT,
-    MAP_PEAK,
-    MAP_SUM,
-    N_K,
-    N_Q,
-    NEXT,
-    NO_BIAS,
-    NO_COUNT,
-    ONE_COUNT,
-    PANELS,
-    PART_PANELS,
-    PART_ROWS,
-    PART_STEP,
-    PARTS,
-    PEAK,
-    POSITION,
-    QUERY_CELLS,
-    RECEIVED,
-    ROW,
-    SHARE,
-    SINK,
-    STOP,
-    TASKS,
-    VALUE,
-)
+from clearhead.kernels.job import BLOCK, EMPTY, FULL, NO_BIAS, Block, Job, Strided
 from clearhead.kernels.memory import (
+    Rows,
     all_finite,
     cast,
     clear,
@@ -86,6 +29,7 @@ from clearhead.kernels.memory import (
     lanes_of,
     peek,
     peek_integer,
+    peek_long,
     poke,
     poke_integer,
     poke_long,
@@ -93,22 +37,37 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.statistics import catch_up, count_scores, pool, raise_row, rank
+from clearhead.kernels.scores import (
+    block_rows,
+    head_address,
+    load_queries,
+    load_ranges,
+    panel_of,
+    row_address,
+    score_tile,
+    tile_state,
+)
+from clearhead.kernels.statistics import catch_up, count_scores, rank, read_statistics
+from clearhead.kernels.structs import WORD, laid_out, place, view
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import add_row, fetch_add, soften_and_keep
+from clearhead.kernels.tasks import taken
+from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, raise_row, soften_and_keep
+
+# What Watch.counting says: scores are not counted, for the first head only as all have the same mask, for every head.
+NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
 
 
 class Notes(NamedTuple):
     """Addresses of what an observer writes down besides the forward's scratch. Rows are queries unless said."""
 
-    tops: int  # (blocks, width): the largest score when a block of keys had been seen
+    tops: int  # (blocks, width): the largest score when a block of keys had been done
     states: int  # (blocks,): what the mask leaves of a block
     moment: int  # (width,): Σ exponential · (score − top)
     inverse: int  # (width,): 1 / Σ exponential; 0 for a query with no key left, −1 where there is no query
     factor: int  # (width,): what makes weights of a block's exponentials
     share: int  # (width,): how much of a query's weights counts in what keys receive
     position: int  # (width,): where a query stands among the keys
-    far: int  # (width,): Σ weight · distance
+    distance: int  # (width,): Σ weight · distance
     best: int  # (kept, width)
     best_keys: int  # (kept, width)
     sums: int  # (BLOCK, width): weights summed over the cells of keys
@@ -119,134 +78,165 @@ class Notes(NamedTuple):
     end: int
 
 
-def notes_layout(itemsize: int, n_k: int, kept: int) -> Notes:
-    """Where each part begins, and where the last one ends."""
+def notes_for(itemsize: int, n_k: int, kept: int) -> Notes:
+    """Where each part of the notes lies."""
     width = WIDEST * TARGET.lanes(itemsize)
     blocks = n_k // BLOCK + 1
-    cells = BLOCK + width  # what fills up the last vector of cells
-    numbers = [
-        blocks * width, blocks, *(width,) * 6, kept * width, kept * width, *(cells * width,) * 4, n_k * width,
-    ]  # fmt: skip
-    return Notes(0, *itertools.accumulate(-(-n * itemsize // 64) * 64 for n in numbers))
+    cells = (BLOCK + width) * width  # with what fills up the last vector of cells
+    notes: Notes = laid_out(
+        Notes, itemsize, tops=blocks * width, states=blocks, moment=width, inverse=width, factor=width, share=width,
+        position=width, distance=width, best=kept * width, best_keys=kept * width,
+        sums=cells, peaks=cells, counts=cells, turned=cells, exponentials=n_k * width,
+    )  # fmt: skip
+    return notes
+
+
+class Watch(NamedTuple):
+    """A call to be watched, and where what is found goes: of each query, of each key, and of each cell of a map."""
+
+    job: Job
+    entropy: Strided
+    peak: Strided
+    distance: Strided
+    best: Strided  # a row for each query
+    best_keys: Strided
+    received: Strided
+    share: Strided  # how much of each query's weights counts in what keys receive
+    map_sum: Strided  # a row for each cell of queries
+    map_peak: Strided
+    map_count: Strided
+    parts: int  # into which a head's panels are dealt
+    part_panels: int  # how many panels each part has
+    part_rows: int  # address of the first row of the map that is each part's own
+    part_step: int  # bytes from one part's sums over queries to the next's
+    kept: int  # best keys of each query
+    query_cells: int
+    key_cells: int
+    all_queries: int  # there are in all, of which job.first_query is the first here
+    position: int  # of that one among the keys
+    counting: int
+    notes: Notes
 
 
 @kernel
-def run(like, arrays, sizes, numbers, looking, layout, notes, memory, progress, most):
-    """Take up to `most` tasks from the queue and do them in the scratch at `memory`; returns how many were done."""
-    s = placed(layout, memory)
-    o = notes_at(notes, memory + layout[-1])
-    next_task = np.intp(progress.ctypes.data) + 8 * NEXT
+def run(like, address, memory, progress, most):
+    """Take up to `most` tasks of the Watch at an address and do them in the scratch at `memory`; returns how many."""
+    watch = view(Watch, like, address)
+    job = watch.job
+    scratch = place(job.scratch, memory)
+    notes = place(watch.notes, scratch.end)
     done = 0
-    while done < most and progress[STOP] == 0:
-        task = fetch_add(next_task, 1)
-        if task >= sizes[TASKS]:
-            break
-        part = looking[PARTS] - 1 - task % looking[PARTS]  # the last first: under a causal mask it has the most to do
-        for panel in range(part * looking[PART_PANELS], min((part + 1) * looking[PART_PANELS], sizes[PANELS])):
-            observe(like, arrays, sizes, numbers, looking, s, o, task // looking[PARTS], part, panel)
+    for task in taken(progress, job.tasks, most):
+        part = task % watch.parts
+        for number in range(part * watch.part_panels, min((part + 1) * watch.part_panels, job.panels)):
+            watch_panel(watch, scratch, notes, panel_of(job, task // watch.parts, number))
         done += 1
     return done
 
 
 @inlined
-def notes_at(p, base):
-    """The parts of a layout as addresses."""
-    return Notes(
-        base + p[0], base + p[1], base + p[2], base + p[3], base + p[4], base + p[5], base + p[6], base + p[7],
-        base + p[8], base + p[9], base + p[10], base + p[11], base + p[12], base + p[13], base + p[14], base + p[15],
-    )  # fmt: skip
-
-
-@inlined
-def observe(like, arrays, sizes, numbers, looking, s, o, head, part, panel):
+def watch_panel(watch, scratch, notes, panel):
     """One panel: from its queries to its output, then from its exponentials to its statistics."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    first = panel * width
-    rows = min(width, sizes[N_Q] - first)
-    load_queries(like, arrays, sizes, numbers, s, head, first, rows)
-    start, stop = load_ranges(like, arrays, sizes, s, head, first, rows)
-    counting = looking[COUNTING] != NO_COUNT and (looking[COUNTING] != ONE_COUNT or head == 0)
+    job = watch.job
+    like, width = job.like, job.width
+    size = size_of(like)
+    load_queries(job, scratch, panel)
+    start, stop = load_ranges(job, scratch, panel)
+    counting = watch.counting != NO_COUNT and (watch.counting != ONE_COUNT or panel.head == 0)
     for careful in range(2):
-        begin(like, arrays, sizes, numbers, s, head, first, rows)
-        forget(like, looking, o)
+        begin(job, scratch, panel)
+        forget(watch, notes)
         for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
-            state = tile_state(like, arrays, sizes, s, head, first, rows, key, keys)
-            poke_integer(like, o.states + block_start // BLOCK * size, state)
-            if state != EMPTY:
-                score_tile(like, arrays, sizes, numbers, s, head, first, rows, key, keys, state)
-                rank(like, s.tile, keys, key, looking[KEPT], o.best, o.best_keys)
+            number = block_start // BLOCK
+            block = Block(key, keys, tile_state(job, scratch, panel, key, keys))
+            poke_integer(like, notes.states + number * size, block.state)
+            if block.state != EMPTY:
+                score_tile(job, scratch, panel, block)
+                tile = Tile(scratch.tile, keys, width)
+                rank(like, tile, key, watch.kept, notes.best, notes.best_keys)
                 if counting and careful == 0:
-                    count(like, arrays, sizes, looking, s, o, head, part, first, rows, key, keys, state)
-                source, step = block_rows(like, arrays[VALUE], sizes, head, key, keys, s.values, sizes[D_V])
-                guarded = careful == 1 and not rows_finite(like, source, step, keys, sizes[D_V])
+                    count(watch, scratch, notes, panel, block)
+                values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
+                guarded = careful == 1 and not rows_finite(like, values, keys, job.d_v)
                 if guarded:
-                    note_allowed(like, s, keys, width)
-                kept = o.exponentials + key * width * size
-                soften_and_keep(like, s.tile, keys, width, s.top, s.total, s.alpha, o.moment, kept)
-                copy(like, s.top, o.tops + block_start // BLOCK * width * size, width)
-                mix_tile(like, sizes, s, source, step, key, keys, rows, guarded)
-        if all_finite(like, s.mixed, sizes[D_V] * width):
+                    note_allowed(like, tile, scratch.allowed)
+                kept = notes.exponentials + key * width * size
+                soften_and_keep(like, tile, scratch.top, scratch.total, scratch.alpha, notes.moment, kept)
+                copy(like, scratch.top, notes.tops + number * width * size, width)
+                mix_tile(job, scratch, panel, block, values, guarded)
+        if all_finite(like, scratch.mixed, job.d_v * width):
             break
-    look_back(like, arrays, sizes, looking, s, o, head, part, first, rows, start, stop)
-    write_queries(like, arrays, sizes, looking, s, o, head, first, rows)
-    finish(like, arrays, sizes, numbers, s, head, first, rows)
+    look_back(watch, scratch, notes, panel, start, stop)
+    write_queries(watch, scratch, notes, panel)
+    finish(job, scratch, panel)
 
 
 @helper
-def forget(like, looking, o):
-    """Nothing seen yet."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    clear(like, o.moment, width)
-    clear(like, o.far, width)
-    for n in range(looking[KEPT] * width):
-        poke(like, o.best + n * size, cast(like, -np.inf))
-        poke_integer(like, o.best_keys + n * size, -1)
+def forget(watch, notes):
+    """Nothing found yet."""
+    like, width = watch.like, watch.job.width
+    size = size_of(like)
+    clear(like, notes.moment, width)
+    clear(like, notes.distance, width)
+    for n in range(watch.kept * width):
+        poke(like, notes.best + n * size, cast(like, -np.inf))
+        poke_integer(like, notes.best_keys + n * size, -1)
 
 
 @helper
-def look_back(like, arrays, sizes, looking, s, o, head, part, first, rows, start, stop):
+def part_of(watch, panel):
+    """The part that a panel is in."""
+    return panel.first // watch.job.width // watch.part_panels
+
+
+@helper
+def look_back(watch, scratch, notes, panel, start, stop):
     """The exponentials of a panel once more, as weights: what keys receive, distances, and the map."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    base = head_address(arrays[SHARE], sizes, head)
-    clear(like, o.share, width)
+    job = watch.job
+    like, width = job.like, job.width
+    size = size_of(like)
+    base = head_address(job, watch.share, panel.head)
+    clear(like, notes.share, width)
     for i in range(width):
-        poke(like, o.position + i * size, cast(like, looking[POSITION] + first + i))
+        poke(like, notes.position + i * size, cast(like, watch.position + panel.first + i))
         inverse = -1.0  # no query
-        if i < rows:
-            poke(like, o.share + i * size, peek(like, row_address(arrays[SHARE], sizes, base, first + i)))
-            total = float(peek(like, s.total + i * size))
+        if i < panel.rows:
+            poke(like, notes.share + i * size, peek(like, row_address(job, watch.share, base, panel.first + i)))
+            total = float(peek(like, scratch.total + i * size))
             # where every score is NaN so are its exponentials, and what is masked beside them stays 0
-            inverse = 1.0 / total if total != 0 and peek(like, s.top + i * size) != -np.inf else 0.0
-        poke(like, o.inverse + i * size, cast(like, inverse))
-    received = head_address(arrays[RECEIVED], sizes, head) + part * looking[PART_STEP]
+            inverse = 1.0 / total if total != 0 and peek(like, scratch.top + i * size) != -np.inf else 0.0
+        poke(like, notes.inverse + i * size, cast(like, inverse))
+    received = head_address(job, watch.received, panel.head) + part_of(watch, panel) * watch.part_step
     for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
-        block = block_start // BLOCK
-        if peek_integer(like, o.states + block * size) != EMPTY:
+        number = block_start // BLOCK
+        state = peek_integer(like, notes.states + number * size)
+        if state != EMPTY:
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
-            catch_up(like, o.tops + block * width * size, s.top, o.inverse, o.factor)
-            look_at_block(like, arrays, sizes, looking, o, head, part, first, rows, key, keys, received)
+            catch_up(like, notes.tops + number * width * size, scratch.top, notes.inverse, notes.factor)
+            look_at_block(watch, notes, panel, Block(key, keys, state), received)
 
 
 @inlined
-def look_at_block(like, arrays, sizes, looking, o, head, part, first, rows, key, keys, received):
+def look_at_block(watch, notes, panel, block, received):
     """One block of weights, a cell of the map after another."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    at, cell, begun = key, 0, cell_of(key, looking[KEY_CELLS], sizes[N_K])
-    while at < key + keys:
-        end = min(key + keys, end_of(begun + cell, looking[KEY_CELLS], sizes[N_K]))
-        pool(
-            like, o.exponentials + at * width * size, end - at, at, o.factor, o.inverse, o.position, o.share, o.far,
-            received + at * size, o.sums + cell * width * size, o.peaks + cell * width * size,
-        )  # fmt: skip
+    job = watch.job
+    like, width, cells, n_k = job.like, job.width, watch.key_cells, job.n_k
+    size = size_of(like)
+    at, cell, begun = block.key, 0, cell_of(block.key, cells, n_k)
+    while at < block.key + block.keys:
+        end = min(block.key + block.keys, end_of(begun + cell, cells, n_k))
+        tile = Tile(notes.exponentials + at * width * size, end - at, width)
+        column = cell * width * size
+        read_statistics(like, tile, at, notes, received + at * size, notes.sums + column, notes.peaks + column)
         at = end
         cell += 1
-    if looking[KEY_CELLS] > 0:
-        add_to_map(like, arrays[MAP_SUM], sizes, looking, o, o.sums, head, part, first, rows, begun, cell, False)
-        if arrays[MAP_PEAK, ADDRESS] != 0:
-            add_to_map(like, arrays[MAP_PEAK], sizes, looking, o, o.peaks, head, part, first, rows, begun, cell, True)
+    if cells > 0:
+        add_to_map(watch, notes, panel, watch.map_sum, Tile(notes.sums, cell, width), begun, False)
+        if watch.map_peak.address != 0:
+            add_to_map(watch, notes, panel, watch.map_peak, Tile(notes.peaks, cell, width), begun, True)
 
 
 @helper
@@ -262,78 +252,93 @@ def end_of(cell, cells, length):
 
 
 @helper
-def add_to_map(like, array, sizes, looking, o, source, head, part, first, rows, begun, cells, highest):
+def add_to_map(watch, notes, panel, array, found, begun, highest):
     """A block, summed over cells of keys, into the map's rows: one row of numbers for each query's cell."""
-    size, lanes = size_of(like), lanes_of(like)
-    width = WIDEST * lanes
-    padded = round_up(cells, lanes)
-    clear(like, source + cells * width * size, (padded - cells) * width)
-    turn_rows(like, source, width * size, o.turned, padded * size, padded, width)
-    base = head_address(array, sizes, head) + begun * size
-    here = cell_of(sizes[FIRST_QUERY] + part * looking[PART_PANELS] * width, looking[QUERY_CELLS], looking[ALL_QUERIES])
-    for i in range(rows):
-        cell = cell_of(sizes[FIRST_QUERY] + first + i, looking[QUERY_CELLS], looking[ALL_QUERIES])
-        target = base + (looking[PART_ROWS + part] + cell - here) * array[ROW]
+    job, cells = watch.job, watch.query_cells
+    like, width = job.like, job.width
+    size = size_of(like)
+    padded = round_up(found.keys, lanes_of(like))
+    clear(like, found.address + found.keys * width * size, (padded - found.keys) * width)
+    turn_rows(like, Rows(found.address, width * size), Rows(notes.turned, padded * size), padded, width)
+    base = head_address(job, array, panel.head) + begun * size
+    part = part_of(watch, panel)
+    here = cell_of(job.first_query + part * watch.part_panels * width, cells, watch.all_queries)
+    for i in range(panel.rows):
+        cell = cell_of(job.first_query + panel.first + i, cells, watch.all_queries)
+        target = base + (peek_long(watch.part_rows + part * WORD) + cell - here) * array.row
         if highest:
-            raise_row(like, o.turned + i * padded * size, target, padded)
+            raise_row(like, notes.turned + i * padded * size, target, padded)
         else:
-            add_row(like, o.turned + i * padded * size, target, padded)
+            add_row(like, notes.turned + i * padded * size, target, padded)
 
 
 @helper
-def count(like, arrays, sizes, looking, s, o, head, part, first, rows, key, keys, state):
+def count(watch, scratch, notes, panel, block):
     """How many scores of a block are not masked, for each cell of the map."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    at, cell, begun = key, 0, cell_of(key, looking[KEY_CELLS], sizes[N_K])
-    every = state == FULL and sizes[BIAS_FORM] == NO_BIAS
-    while at < key + keys:
-        end = min(key + keys, end_of(begun + cell, looking[KEY_CELLS], sizes[N_K]))
-        target = o.counts + cell * width * size
+    job = watch.job
+    like, width, cells, n_k = job.like, job.width, watch.key_cells, job.n_k
+    size = size_of(like)
+    at, cell, begun = block.key, 0, cell_of(block.key, cells, n_k)
+    every = block.state == FULL and job.bias_form == NO_BIAS
+    while at < block.key + block.keys:
+        end = min(block.key + block.keys, end_of(begun + cell, cells, n_k))
+        target = notes.counts + cell * width * size
         if every:
             for i in range(width):
                 poke(like, target + i * size, cast(like, end - at))
         else:
-            count_scores(like, s.tile + (at - key) * width * size, end - at, target)
+            count_scores(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
         at = end
         cell += 1
-    add_to_map(like, arrays[MAP_COUNT], sizes, looking, o, o.counts, head, part, first, rows, begun, cell, False)
+    add_to_map(watch, notes, panel, watch.map_count, Tile(notes.counts, cell, width), begun, False)
 
 
 @helper
-def write_queries(like, arrays, sizes, looking, s, o, head, first, rows):
+def write_queries(watch, scratch, notes, panel):
     """What was found of each query of a panel: entropy, largest weight, distance and best keys."""
-    size, width = size_of(like), WIDEST * lanes_of(like)
-    entropies, peaks = head_address(arrays[ENTROPY], sizes, head), head_address(arrays[PEAK], sizes, head)
-    fars, sinks = head_address(arrays[FAR], sizes, head), head_address(arrays[SINK], sizes, head)
-    scores, keys = head_address(arrays[BEST], sizes, head), head_address(arrays[BEST_KEYS], sizes, head)
-    for i in range(rows):
-        total, top = float(peek(like, s.total + i * size)), float(peek(like, s.top + i * size))
+    job = watch.job
+    like, head = job.like, panel.head
+    size = size_of(like)
+    entropies, distances = head_address(job, watch.entropy, head), head_address(job, watch.distance, head)
+    sinks = head_address(job, job.sink, head)
+    for i in range(panel.rows):
+        query = panel.first + i
+        total, top = float(peek(like, scratch.total + i * size)), float(peek(like, scratch.top + i * size))
         entropy, share, mass, beside = 0.0, 0.0, 1.0, 0.0
         if total != 0:
             share = 1.0 / total
-            if arrays[SINK, ADDRESS] != 0:
-                sink = peek(like, row_address(arrays[SINK], sizes, sinks, first + i))
+            if job.sink.address != 0:
+                sink = peek(like, row_address(job, job.sink, sinks, query))
                 below = float(cast(like, sink * LOG2E)) - top  # rounded as it was when the sums began with it
                 if below > -np.inf:  # the sums have the sink in them, which is no key
                     mass -= 2.0**below * share
                     beside = 2.0**below * share * below
-            moment = float(peek(like, o.moment + i * size)) * share - beside
+            moment = float(peek(like, notes.moment + i * size)) * share - beside
             entropy = max(LN2 * (math.log2(total) * mass - moment), 0.0)
             if math.isnan(total):
                 entropy = total
-        poke(like, row_address(arrays[ENTROPY], sizes, entropies, first + i), cast(like, entropy))
-        poke(like, row_address(arrays[FAR], sizes, fars, first + i), peek(like, o.far + i * size))
-        score, key = (
-            row_address(arrays[BEST], sizes, scores, first + i),
-            row_address(arrays[BEST_KEYS], sizes, keys, first + i),
-        )
-        for j in range(looking[KEPT]):
-            number = peek_integer(like, o.best_keys + (j * width + i) * size)
-            weight = share if math.isnan(share) else 0.0
-            if number >= 0:
-                weight = 2.0 ** (float(peek(like, o.best + (j * width + i) * size)) - top) * share
-            if j == 0:
-                poke(like, row_address(arrays[PEAK], sizes, peaks, first + i), cast(like, weight))
-            if arrays[BEST, ADDRESS] != 0:
-                poke(like, score + j * arrays[BEST, COLUMN], cast(like, weight))
-                poke_long(key + j * arrays[BEST_KEYS, COLUMN], number)
+        poke(like, row_address(job, watch.entropy, entropies, query), cast(like, entropy))
+        poke(like, row_address(job, watch.distance, distances, query), peek(like, notes.distance + i * size))
+        write_best(watch, notes, panel, i, top, share)
+
+
+@inlined
+def write_best(watch, notes, panel, i, top, share):
+    """The largest weights of a panel's query i, and the keys they are on."""
+    job, best, best_keys = watch.job, watch.best, watch.best_keys
+    like, head, query = job.like, panel.head, panel.first + i
+    size = size_of(like)
+    weights = row_address(job, best, head_address(job, best, head), query)
+    numbers = row_address(job, best_keys, head_address(job, best_keys, head), query)
+    for j in range(watch.kept):
+        place = (j * job.width + i) * size
+        number = peek_integer(like, notes.best_keys + place)
+        weight = share if math.isnan(share) else 0.0
+        if number >= 0:
+            weight = 2.0 ** (float(peek(like, notes.best + place)) - top) * share
+        if j == 0:
+            peak = row_address(job, watch.peak, head_address(job, watch.peak, head), query)
+            poke(like, peak, cast(like, weight))
+        if best.address != 0:
+            poke(like, weights + j * best.column, cast(like, weight))
+            poke_long(numbers + j * best_keys.column, number)

@@ -17,14 +17,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from clearhead import checks
-from clearhead.kernels.layout import STOP
 
 VARIABLE = "CLEARHEAD_NUM_THREADS"
 SMALL = 4e6  # operations that one thread does in the time it takes to wake another
 TURN = 2e9  # operations between two looks at whether Ctrl-C was pressed, about 20 ms
 
-# run(progress, most) → tasks done
-Work = Callable[[np.ndarray, int], int]
+# The progress of a call, two words that its threads share: the next task to be taken, and whether to stop taking them.
+NEXT, STOP = range(2)
+
+# work(address of the progress, most) → tasks done
+Work = Callable[[int, int], int]
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -99,14 +101,15 @@ def _helpers() -> ThreadPoolExecutor:
 def spread(work: Work, tasks: int, operations: float) -> None:
     """Do `tasks` tasks that cost `operations` in all, on as many threads as that is worth."""
     progress = np.zeros(2, np.int64)
+    address = progress.__array_interface__["data"][0]
     others: list[Future[int]] = []
     if operations > SMALL and tasks > 1 and get_num_threads() > 1:
         pool = _helpers()
         with contextlib.suppress(RuntimeError):  # the interpreter is shutting down: this thread will do
-            others += [pool.submit(work, progress, tasks) for _ in range(min(get_num_threads(), tasks) - 1)]
+            others += [pool.submit(work, address, tasks) for _ in range(min(get_num_threads(), tasks) - 1)]
     most = max(1, int(TURN * tasks / max(operations, 1)))
     try:
-        while work(progress, most) == most:
+        while work(address, most) == most:
             pass
     except BaseException:
         progress[STOP] = 1

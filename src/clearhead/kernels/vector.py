@@ -3,19 +3,26 @@
 numba compiles loops, but whether LLVM turns a loop into the vector code one had in mind is luck. A kernel that
 must run at the speed of the machine says which vectors it wants, and this file is how: `Vectors` writes vector
 instructions into a numba function that is being compiled. It holds no state of its own beyond that function's
-builder and works in float32 or float64.
+builder and works in float32 or float64. `vector_code` makes a function that writes them into one that kernels call.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
+import typing
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.types.containers import BaseNamedTuple
+from numba.core.types.misc import unliteral
+from numba.extending import intrinsic
 
+from clearhead.kernels.structs import Struct
 from clearhead.kernels.target import TARGET
 
 BYTE, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
@@ -159,9 +166,6 @@ class Vectors:
         near = self.b.fmul(x, self.polynomial(square, TANH[self.size]))
         return self.b.select(self.b.fcmp_ordered("<", size, self.const(0.25)), near, far)
 
-    def reduce_max(self, x: ir.Value) -> ir.Value:
-        return self.call(f"llvm.vector.reduce.fmax.{self.suffix()}", self.scalar, x, fastmath=("nnan",))
-
     def reduce_add(self, x: ir.Value) -> ir.Value:
         zero = ir.Constant(self.scalar, 0.0)
         return self.call(f"llvm.vector.reduce.fadd.{self.suffix()}", self.scalar, zero, x, fastmath=("reassoc",))
@@ -195,7 +199,87 @@ class Vectors:
         self.b.position_at_end(after)
         return list(values)
 
+    def each(self, count: ir.Value, target: ir.Value, *sources: ir.Value, change: Callable[..., ir.Value]) -> None:
+        """target[i] ← change(target[i], source[i], …) for `count` numbers, a multiple of the lanes, at addresses."""
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            offset = self.b.mul(i, self.index(self.size))
+            place = self.pointer(target, offset)
+            self.store(change(self.load(place), *(self.load(self.pointer(x, offset)) for x in sources)), place)
+            return []
+
+        self.loop(count, self.lanes, [], turn)
+
 
 def _rounded(x: float, size: int) -> float:
     """x as the element type holds it: LLVM refuses a float constant with more digits than a float has."""
     return float(np.float32(x)) if size == 4 else float(x)
+
+
+NUMBER = "number"  # of the element type
+
+
+class Fields:
+    """A struct that was passed to vector code: reading a field writes the instruction that reads it."""
+
+    def __init__(self, builder: ir.IRBuilder, kind: Struct, address: ir.Value) -> None:
+        self._builder, self._kind, self._address = builder, kind, address
+
+    def __getattr__(self, name: str) -> ir.Value:
+        return self._kind.read(self._builder, self._address, name)
+
+
+def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types.void) -> Any:
+    """Make a function that kernels call of one that writes vector code.
+
+        @vector_code
+        def add_row(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None: ...
+
+        add_row(like, source, target, count)
+
+    `like` is a number of the element type and says what `v` works in. Whole numbers arrive as 64-bit integers, others
+    in the element type, NamedTuples as NamedTuples of such, structs with their fields; a parameter that is annotated
+    `int` must be a constant and arrives as one. `returns`: NUMBER, or a type of numba's.
+    """
+    if write is None:
+        return functools.partial(vector_code, returns=returns)
+    hints = typing.get_type_hints(write)
+    names = list(inspect.signature(write).parameters)[1:]
+
+    def define(typing_context: Any, like: Any, *arguments: Any) -> Any:
+        kinds = [
+            argument if hints[name] is int else _passed_as(like, unliteral(argument))
+            for name, argument in zip(names, arguments, strict=True)
+        ]
+
+        def codegen(context: Any, builder: ir.IRBuilder, _: Any, values: Any) -> Any:
+            given = (
+                argument.literal_value if hints[name] is int else _given(builder, kind, value)
+                for name, argument, kind, value in zip(names, arguments, kinds, values[1:], strict=True)
+            )
+            written = write(Vectors(builder, like), *given)
+            return context.get_dummy_value() if written is None else written
+
+        return (like if returns is NUMBER else returns)(like, *kinds), codegen
+
+    parameters = ["typing_context", "like", *names]
+    define.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in parameters]
+    )
+    define.__name__, define.__doc__ = write.__name__, write.__doc__
+    return intrinsic(prefer_literal=any(hints[name] is int for name in names))(define)
+
+
+def _passed_as(like: types.Type, kind: types.Type) -> types.Type:
+    if isinstance(kind, (Struct, BaseNamedTuple)):
+        return kind
+    return like if isinstance(kind, types.Float) else types.intp
+
+
+def _given(builder: ir.IRBuilder, kind: types.Type, value: ir.Value) -> Any:
+    """An argument as the function that writes vector code gets it."""
+    if isinstance(kind, Struct):
+        return Fields(builder, kind, value)
+    if isinstance(kind, BaseNamedTuple):
+        return kind.instance_class(*cgutils.unpack_tuple(builder, value))
+    return value

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from clearhead import checks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.textbook.linear_map import linear
-from clearhead.textbook.masks import create_causal_mask
+from clearhead.textbook.masks import AnyMask, create_causal_mask, mask_for_scores
 from clearhead.textbook.softmax import softmax
 
 
@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
     Q: Float[np.ndarray, "... n_q d"],
     K: Float[np.ndarray, "... n_k d"],
     V: Float[np.ndarray, "... n_k d_v"],
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     scale: float | None = None,
     softcap: float | None = None,
@@ -38,9 +38,9 @@ def scaled_dot_product_attention(
     Q (…, n_q, d)  K (…, n_k, d)  V (…, n_k, d_v)  mask (…, n_q, n_k), True = may attend
     → output (…, n_q, d_v), weights (…, n_q, n_k)
 
-    The order is scale → softcap → bias → mask → sinks → softmax → dropout. A float mask is added like a bias.
-    With a head axis, (…, h, n_q, d) and (…, h_kv, n_k, d), query head i uses key head i // (h / h_kv). The
-    weights returned are those after dropout: the ones that made the output.
+    The order is scale → softcap → bias → mask → sinks → softmax → dropout. The mask is boolean, or floats that are
+    added like a bias, or one of `clearhead.masks`. With a head axis, (…, h, n_q, d) and (…, h_kv, n_k, d), query head
+    i uses key head i // (h / h_kv). The weights returned are those after dropout: the ones that made the output.
 
     Raises:
         TypeError: Q, K or V are not floats, or the mask is neither boolean nor float.
@@ -83,7 +83,7 @@ def attention_scores(
 
 def mask_scores(
     scores: Float[np.ndarray, "... n_q n_k"],
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     bias: ArrayLike | None = None,
 ) -> Float[np.ndarray, "... n_q n_k"]:
@@ -91,13 +91,14 @@ def mask_scores(
 
     scores (…, n_q, n_k)  mask (…, n_q, n_k) boolean or additive  bias (…, n_q, n_k) → scores (…, n_q, n_k)
 
-    Only −inf forbids: a finite number, however low, leaves the key's score finite.
+    The mask may also be one of `clearhead.masks`. Only −inf forbids: a finite number, however low, leaves the key's
+    score finite.
     """
     scores = checks.float_array("scores", scores, ndim=2)
     scores = scores.astype(checks.compute_type(scores.dtype))
     additions = [] if bias is None else [checks.additive("bias", checks.float_array("bias", bias), scores.shape)]
     if mask is not None:
-        mask = checks.mask_array(mask, scores.shape)
+        mask = mask_for_scores(mask, scores.shape)
         additions.append(np.where(mask, 0.0, -np.inf) if mask.dtype == np.bool_ else mask)
     limits = np.finfo(scores.dtype)
     for addition in additions:
@@ -164,13 +165,15 @@ def self_attention(
     W_Q: Float[np.ndarray, "d_model d"],
     W_K: Float[np.ndarray, "d_model d"],
     W_V: Float[np.ndarray, "d_model d_v"],
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
 ) -> tuple[Float[np.ndarray, "... n d_v"], Float[np.ndarray, "... n n"]]:
     """Let every position of X look at every other.
 
     X (…, n, d_model)  W_Q, W_K (d_model, d)  W_V (d_model, d_v) → output (…, n, d_v), weights (…, n, n)
     """
     X = checks.float_array("X", X, ndim=2)
+    if mask is not None:  # there are no heads here, so the leading dimensions of X are a batch
+        mask = mask_for_scores(mask, (*X.shape[:-1], X.shape[-2]), has_heads=False)
     return scaled_dot_product_attention(
         linear(X, W_Q, name="W_Q"), linear(X, W_K, name="W_K"), linear(X, W_V, name="W_V"), mask
     )

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from clearhead import checks
 from clearhead.textbook.feed_forward import FeedForward
+from clearhead.textbook.masks import AnyMask, mask_for_scores
 from clearhead.textbook.module import Module, float_type, generator, rows_of_width
 from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention, Rope, check_head_axis, checked_rope
 from clearhead.textbook.norms import make_norm
@@ -93,8 +94,8 @@ class DecoderBlock(Module):
         self,
         x: Float[np.ndarray, "... n d_model"],
         memory: Float[np.ndarray, "... n_memory d_model"],
-        mask: ArrayLike | None = None,
-        memory_mask: ArrayLike | None = None,
+        mask: AnyMask | None = None,
+        memory_mask: AnyMask | None = None,
         *,
         cache: DecoderBlockCache | None = None,
     ) -> DecoderBlockOutput:
@@ -124,11 +125,11 @@ class DecoderBlock(Module):
             x = self.feed_forward_norm(x + self.feed_forward(x))
         return DecoderBlockOutput(x, self_weights, cross_weights)
 
-    def _causal(self, x: np.ndarray, mask: ArrayLike | None, past: KeyValueCache | None) -> np.ndarray:
+    def _causal(self, x: np.ndarray, mask: AnyMask | None, past: KeyValueCache | None) -> np.ndarray:
         """The mask with everything that comes later forbidden as well, boolean or additive as it was."""
         causal = (KeyValueCache() if past is None else past).causal_mask(x.shape[-2])
         if mask is None:
             return causal
         check_head_axis(mask, self.num_heads, x.ndim + 1)
-        mask = checks.mask_array(mask, (*x.shape[:-2], self.num_heads, *causal.shape))
+        mask = mask_for_scores(mask, (*x.shape[:-2], self.num_heads, *causal.shape))
         return mask & causal if mask.dtype == np.bool_ else np.where(causal, mask, -np.inf)

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 from clearhead import checks
 from clearhead.textbook.feed_forward import FeedForward
+from clearhead.textbook.masks import AnyMask
 from clearhead.textbook.module import Module, float_type, generator, rows_of_width
 from clearhead.textbook.multi_head import MultiHeadAttention, Rope, checked_rope
 from clearhead.textbook.norms import make_norm
@@ -70,7 +71,7 @@ class EncoderBlock(Module):
         self.feed_forward = FeedForward(d_model, d_ff, activation=activation, bias=bias, seed=rng, dtype=self.dtype)
         self.feed_forward_norm = make_norm(norm, d_model, **norms)
 
-    def forward(self, x: Float[np.ndarray, "... n d_model"], mask: ArrayLike | None = None) -> EncoderBlockOutput:
+    def forward(self, x: Float[np.ndarray, "... n d_model"], mask: AnyMask | None = None) -> EncoderBlockOutput:
         """x (…, n, d_model)  mask, as in MultiHeadAttention → output (…, n, d_model), weights (…, h, n, n)"""
         x = rows_of_width("x", x, self.d_model)
         if self.norm_first:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from clearhead import checks
 from clearhead.textbook.attention import attention_scores, checked, leading_shape, mask_scores, mix_values
+from clearhead.textbook.masks import AnyMask, mask_for_scores
 
 
 def flash_attention(
     Q: Float[np.ndarray, "... n_q d"],
     K: Float[np.ndarray, "... n_k d"],
     V: Float[np.ndarray, "... n_k d_v"],
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     scale: float | None = None,
     block_size: int = 16,
@@ -33,7 +33,7 @@ def flash_attention(
     kind = checks.compute_type(Q.dtype, K.dtype, V.dtype)
     n_q, n_k = Q.shape[-2], K.shape[-2]
     shape = (*leading_shape(Q=Q, K=K), n_q, n_k)
-    mask = np.broadcast_to(True if mask is None else checks.mask_array(mask, shape), shape)
+    mask = np.broadcast_to(True if mask is None else mask_for_scores(mask, shape), shape)
 
     output = np.zeros((*leading_shape(Q=Q, K=K, V=V), n_q, V.shape[-1]), kind)
     for i in range(0, n_q, block_size):

@@ -1,6 +1,8 @@
 """Which key each query may look at, as boolean arrays: True = may attend.
 
-The masks that compose and never become arrays are in `clearhead.masks`; these are the plain ones to read.
+The masks that compose and need no array are in `clearhead.masks`; these are the plain ones to read. Either kind can be
+given wherever the textbook takes a mask, as can floats to be added to the scores: `mask_for_scores` makes an array of
+whatever came.
 """
 
 from __future__ import annotations
@@ -10,6 +12,9 @@ from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.masks import Mask
+
+AnyMask = Mask | ArrayLike
 
 
 def create_causal_mask(n: int, n_k: int | None = None, *, offset: int | None = None) -> Bool[np.ndarray, "n n_k"]:
@@ -39,3 +44,16 @@ def create_padding_mask(token_ids: ArrayLike, pad_id: int = 0) -> Bool[np.ndarra
         raise ValueError("token_ids needs at least 1 dimension, (…, n_k), got a single number")
     real: np.ndarray = token_ids != checks.count("pad_id", pad_id, least=None)
     return real[..., None, None, :]
+
+
+def mask_for_scores(mask: AnyMask, shape: tuple[int, ...], *, has_heads: bool = True) -> np.ndarray:
+    """Any mask as an array, boolean or additive, that broadcasts to scores of the given shape (…, n_q, n_k).
+
+    A mask of `clearhead.masks` is written out for these sizes. What it says of heads is about the third axis from the
+    end, what it says of a batch about the axes before that; without heads, all axes before n_q are a batch.
+    """
+    if isinstance(mask, Mask):
+        *leading, n_q, n_k = shape
+        heads = leading.pop() if leading and has_heads else None
+        mask = mask.array(n_q, n_k, batch_shape=tuple(leading), heads=heads)
+    return checks.mask_array(mask, shape)

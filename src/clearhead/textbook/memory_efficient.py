@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from clearhead import checks
 from clearhead.textbook.attention import checked, leading_shape, scaled_dot_product_attention
+from clearhead.textbook.masks import AnyMask, mask_for_scores
 
 
 def memory_efficient_attention(
@@ -15,7 +15,7 @@ def memory_efficient_attention(
     K: Float[np.ndarray, "... n_k d"],
     V: Float[np.ndarray, "... n_k d_v"],
     chunk_size: int = 32,
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     scale: float | None = None,
 ) -> Float[np.ndarray, "... n_q d_v"]:
@@ -27,7 +27,7 @@ def memory_efficient_attention(
     chunk_size = checks.count("chunk_size", chunk_size)
     n_q, n_k = Q.shape[-2], K.shape[-2]
     if mask is not None:
-        mask = checks.mask_array(mask, (*leading_shape(Q=Q, K=K), n_q, n_k))
+        mask = mask_for_scores(mask, (*leading_shape(Q=Q, K=K), n_q, n_k))
         mask = np.broadcast_to(mask, (*mask.shape[:-2], n_q, n_k))
     parts = []
     for start in range(0, max(n_q, 1), chunk_size):

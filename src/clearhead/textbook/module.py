@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as safetensors_bytes
 
 from clearhead import checks
+from clearhead.files import write_whole
 from clearhead.textbook.linear_map import linear
 
 SETTINGS_VERSION = 1
@@ -91,7 +91,7 @@ class Module:
         }
         # In row order: safetensors writes the memory of an array as it lies, whatever its strides say.
         arrays = {name: np.array(array, order="C") for name, array in self.parameters().items()}
-        _write_whole(Path(path), safetensors_bytes(arrays, {_METADATA_KEY: json.dumps(description)}))
+        write_whole(Path(path), safetensors_bytes(arrays, {_METADATA_KEY: json.dumps(description)}))
 
     @classmethod
     def load(cls: type[SomeModule], path: str | os.PathLike[str], **changes: Any) -> SomeModule:
@@ -228,19 +228,6 @@ def _misfit(name: str, own: np.ndarray, given: np.ndarray) -> str:
 
 def _plain(value: Any) -> Any:
     return value.name if isinstance(value, np.dtype) else value
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the goal, then rename, which either happens or does not."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -17,8 +17,9 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike, DTypeLike
 
 from clearhead import checks
+from clearhead.masks import Mask
 from clearhead.textbook.attention import scaled_dot_product_attention
-from clearhead.textbook.masks import create_causal_mask
+from clearhead.textbook.masks import AnyMask, create_causal_mask
 from clearhead.textbook.module import Module, float_type, generator, project, rows_of_width, xavier_uniform
 
 Rope = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -70,7 +71,7 @@ class MultiHeadAttention(Module):
         Q: Float[np.ndarray, "... n_q d_model"],
         K: Float[np.ndarray, "... n_k d_model"] | None = None,
         V: Float[np.ndarray, "... n_k d_model"] | None = None,
-        mask: ArrayLike | None = None,
+        mask: AnyMask | None = None,
         *,
         cache: KeyValueCache | None = None,
     ) -> tuple[Float[np.ndarray, "... n_q d_model"], Float[np.ndarray, "... h n_q n_k"]]:
@@ -80,7 +81,8 @@ class MultiHeadAttention(Module):
 
         The mask is boolean (True = may attend) or additive and broadcasts to the weights as arrays do in NumPy:
         (n_q, n_k) for all, (h, n_q, n_k) per head, (b, 1, n_q, n_k) per sentence, and (b, 1, 1, n_k) as
-        create_padding_mask makes it. Three axes therefore always mean heads, never a batch.
+        create_padding_mask makes it. Three axes therefore always mean heads, never a batch. Or it is one of
+        `clearhead.masks`, which knows the batch from the heads.
 
         With a `cache` and no K, the keys and values of Q are added to those of earlier calls and the queries attend
         to all of them, n_k counting both; `cache.causal_mask(n_q)` keeps them from looking ahead. With a `cache` and
@@ -238,9 +240,9 @@ def checked_rope(rope: Rope | None) -> Rope | None:
     return rope
 
 
-def check_head_axis(mask: ArrayLike | None, num_heads: int, ndim: int) -> None:
+def check_head_axis(mask: AnyMask | None, num_heads: int, ndim: int) -> None:
     """Name the usual mistake, a mask (b, n_q, n_k) for weights (b, h, n_q, n_k), rather than 'does not broadcast'."""
-    shape = () if mask is None else np.shape(mask)
+    shape = () if mask is None or isinstance(mask, Mask) else np.shape(mask)
     if 3 <= len(shape) < ndim and shape[-3] not in (1, num_heads):
         raise ValueError(
             f"mask of shape {shape} has {shape[-3]} where the {num_heads} heads belong; a mask per sentence needs a "

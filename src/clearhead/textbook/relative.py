@@ -4,8 +4,9 @@ Three ways to say it. Shaw et al. learn a vector for each distance and let queri
 learns one number for each distance and head, with one bucket for many long distances. ALiBi learns nothing: each
 head subtracts a fixed slope times the distance. The last two are a bias for `scaled_dot_product_attention`.
 
-A distance is key position − query position, so it is negative for what came before. Where there are more keys than
-queries, the queries are the last positions, unless an offset says otherwise: query i stands at key i + offset.
+A distance is query position − key position, here and wherever clearhead speaks of one: positive for what came
+before, negative for what is to come. Where there are more keys than queries, the queries are the last positions,
+unless an offset says otherwise: query i stands at key i + offset.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks
 from clearhead.textbook.attention import attention_scores, attention_weights, checked, mask_scores, mix_values
+from clearhead.textbook.masks import AnyMask
 
 
-def relative_positions(n_q: int, n_k: int, *, offset: int | None = None) -> Int[np.ndarray, "n_q n_k"]:
-    """How far each key is from each query: j − (i + offset).
+def distances(n_q: int, n_k: int, *, offset: int | None = None) -> Int[np.ndarray, "n_q n_k"]:
+    """How far each key lies before each query: i + offset − j, negative if it comes after.
 
     → distances (n_q, n_k), offset n_k − n_q unless given
     """
     n_q, n_k = checks.count("n_q", n_q, least=0), checks.count("n_k", n_k, least=0)
     offset = n_k - n_q if offset is None else checks.count("offset", offset, least=None)
-    return np.arange(n_k) - (np.arange(n_q)[:, None] + offset)
+    return np.arange(n_q)[:, None] + offset - np.arange(n_k)
 
 
 def relative_attention(
@@ -34,7 +36,7 @@ def relative_attention(
     V: Float[np.ndarray, "... n_k d_v"],
     key_table: Float[np.ndarray, "... rows d"],
     value_table: Float[np.ndarray, "... rows d_v"] | None = None,
-    mask: ArrayLike | None = None,
+    mask: AnyMask | None = None,
     *,
     left: int | None = None,
     offset: int | None = None,
@@ -46,15 +48,15 @@ def relative_attention(
     key_table (rows, d)  value_table (rows, d_v), or (h, rows, …) for a table per head
     → output (…, n_q, d_v), weights (…, n_q, n_k)
 
-        score_ij = q_i · (k_j + key_table[j − i]) · scale        output_i = Σ_j weight_ij (v_j + value_table[j − i])
+        score_ij = q_i · (k_j + key_table[r]) · scale        output_i = Σ_j weight_ij (v_j + value_table[r])
 
-    A table's rows stand for the distances −left … right, and whatever is further away uses the outermost row. It
-    is symmetric unless `left` is given, so a table of 2m + 1 rows knows the distances −m … m.
+    where r is the row of the distance from i to j. A table's rows are in the order in which keys come: row `left` is
+    for distance 0, row r for distance left − r, and whatever is further away uses the outermost row. It is symmetric
+    unless `left` is given, so a table of 2m + 1 rows knows the distances −m … m.
     """
     Q, K, V = checked(Q, K, V)
     key_table = _checked_table("key_table", key_table, Q, width=Q.shape[-1])
-    distances = relative_positions(Q.shape[-2], K.shape[-2], offset=offset)
-    rows = _rows(distances, key_table.shape[-2], left)  # (n_q, n_k)
+    rows = _rows(distances(Q.shape[-2], K.shape[-2], offset=offset), key_table.shape[-2], left)  # (n_q, n_k)
 
     kind = checks.compute_type(Q.dtype, K.dtype)
     scale = 1 / np.sqrt(max(Q.shape[-1], 1)) if scale is None else checks.number("scale", scale)
@@ -81,15 +83,16 @@ def t5_buckets(
 ) -> Int[np.ndarray, "*shape"]:
     """The bucket of each distance: one each for the near ones, ever wider ones up to max_distance, one for the rest.
 
-    relative_position (…), key − query → buckets (…), 0 ≤ bucket < num_buckets
+    relative_position (…) → buckets (…), 0 ≤ bucket < num_buckets
 
-    Bidirectional (an encoder), half of the buckets are for keys after the query. Otherwise (a decoder) they are all
-    for keys before it, and a key after it shares the bucket of distance 0.
+    What T5 calls a relative position is key position − query position, so it is minus the distance. Bidirectional (an
+    encoder), half of the buckets are for keys after the query. Otherwise (a decoder) they are all for keys before it,
+    and a key after it shares the bucket of distance 0.
     """
-    distance = np.asarray(relative_position)
-    if distance.dtype.kind not in "iu":
-        raise TypeError(f"relative_position must be integers, got {distance.dtype.name}")
-    distance = distance.astype(np.int64)
+    relative_position = np.asarray(relative_position)
+    if relative_position.dtype.kind not in "iu":
+        raise TypeError(f"relative_position must be integers, got {relative_position.dtype.name}")
+    distance = -relative_position.astype(np.int64)
     num_buckets = checks.count("num_buckets", num_buckets, least=4 if bidirectional else 2)
     if bidirectional and num_buckets % 2:
         raise ValueError(f"num_buckets must be even when bidirectional, half for each side, got {num_buckets}")
@@ -97,13 +100,13 @@ def t5_buckets(
     exact = one_side // 2
     max_distance = checks.count("max_distance", max_distance, least=exact + 1)
 
-    far = np.abs(distance) if bidirectional else np.maximum(-distance, 0)
+    apart = np.abs(distance) if bidirectional else np.maximum(distance, 0)
     # float32, because T5 was trained on its rounding: a distance on the edge of a bucket must not change sides.
-    ratio = np.maximum(far, exact).astype(np.float32) / np.float32(exact)
-    way = np.log(ratio) / np.float32(np.log(max_distance / exact))  # 0 at the end of the exact ones, 1 at max_distance
-    wide = exact + (way * np.float32(one_side - exact)).astype(np.int64)
-    bucket: np.ndarray = np.where(far < exact, far, np.minimum(wide, one_side - 1))
-    return np.where(distance > 0, bucket + one_side, bucket) if bidirectional else bucket
+    ratio = np.maximum(apart, exact).astype(np.float32) / np.float32(exact)
+    grown = np.log(ratio) / np.float32(np.log(max_distance / exact))  # 0 where the exact ones end, 1 at max_distance
+    wide = exact + (grown * np.float32(one_side - exact)).astype(np.int64)
+    bucket: np.ndarray = np.where(apart < exact, apart, np.minimum(wide, one_side - 1))
+    return np.where(distance < 0, bucket + one_side, bucket) if bidirectional else bucket
 
 
 def t5_bias(
@@ -122,8 +125,12 @@ def t5_bias(
     table = checks.float_array("table", table)
     if table.ndim != 2:
         raise ValueError(f"table must have shape (num_buckets, h), one number per bucket and head, got {table.shape}")
-    distances = relative_positions(n_q, n_k, offset=offset)
-    buckets = t5_buckets(distances, bidirectional=bidirectional, num_buckets=table.shape[0], max_distance=max_distance)
+    buckets = t5_buckets(
+        -distances(n_q, n_k, offset=offset),
+        bidirectional=bidirectional,
+        num_buckets=table.shape[0],
+        max_distance=max_distance,
+    )
     return np.moveaxis(table[buckets], -1, 0)
 
 
@@ -145,8 +152,7 @@ def alibi(n_q: int, n_k: int, num_heads: int, *, offset: int | None = None) -> F
 
     → bias (h, n_q, n_k), float64: −slope · |distance|. It does not mask: for causal attention, also pass the mask.
     """
-    distances = relative_positions(n_q, n_k, offset=offset)
-    bias: np.ndarray = -alibi_slopes(num_heads)[:, None, None] * np.abs(distances)
+    bias: np.ndarray = -alibi_slopes(num_heads)[:, None, None] * np.abs(distances(n_q, n_k, offset=offset))
     return bias
 
 
@@ -164,7 +170,7 @@ def _checked_table(name: str, table: ArrayLike, Q: np.ndarray, *, width: int) ->
     return table
 
 
-def _rows(distances: np.ndarray, rows: int, left: int | None) -> np.ndarray:
+def _rows(distance: np.ndarray, rows: int, left: int | None) -> np.ndarray:
     """Which row of a table each distance uses: row `left` is distance 0, and the ends stand for all that is beyond."""
     if left is None and rows % 2 == 0:
         raise ValueError(
@@ -174,5 +180,5 @@ def _rows(distances: np.ndarray, rows: int, left: int | None) -> np.ndarray:
     left = rows // 2 if left is None else checks.count("left", left, least=0)
     if left >= rows:
         raise ValueError(f"left must be less than the {rows} rows of key_table, got {left}")
-    clipped: np.ndarray = np.clip(distances + left, 0, rows - 1)
+    clipped: np.ndarray = np.clip(left - distance, 0, rows - 1)
     return clipped

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from clearhead import checks
 from clearhead.textbook.decoder import DecoderBlock, DecoderBlockCache
 from clearhead.textbook.encoder import EncoderBlock
-from clearhead.textbook.masks import create_padding_mask
+from clearhead.textbook.masks import AnyMask, create_padding_mask
 from clearhead.textbook.module import Module, float_type, generator, project, rows_of_width, xavier_uniform
 from clearhead.textbook.norms import make_norm
 from clearhead.textbook.positions import add_positional_encoding
@@ -189,7 +189,7 @@ class Transformer(Module):
         self,
         target_ids: ArrayLike,
         memory: Float[np.ndarray, "... n_s d_model"],
-        memory_mask: ArrayLike | None = None,
+        memory_mask: AnyMask | None = None,
         *,
         cache: DecoderCache | None = None,
     ) -> DecoderOutput:

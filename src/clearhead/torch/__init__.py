@@ -22,6 +22,7 @@ from clearhead.torch import biases
 from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention, explain
 from clearhead.torch.layers import DecoderBlock, EncoderBlock, FeedForward, LayerNorm, RMSNorm
+from clearhead.torch.merging import merge
 from clearhead.torch.multi_head import MultiheadAttention
 from clearhead.torch.rope import rope
 from clearhead.torch.sdpa import scaled_dot_product_attention
@@ -43,6 +44,7 @@ __all__ = [
     "attention",
     "biases",
     "explain",
+    "merge",
     "rope",
     "scaled_dot_product_attention",
     "swapped",

@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
-from clearhead.dispatch import leading_axes
+from clearhead.call import leading_axes
 from clearhead.kernels.explanation import Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 
@@ -226,7 +226,7 @@ def _allowed(
         return torch.ones(shape[-2:], dtype=torch.bool, device=device).expand(shape)
     if isinstance(mask, torch.Tensor):
         return _rows(mask, rows, n_q).expand(shape)
-    at = masks.places(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1, rows)
+    at = masks.places(masks.Sizes(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1), rows)
     allowed = mask.allows(at)
     allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
     return torch.from_numpy(np.require(allowed, requirements=["C", "W"])).to(device).expand(shape)

@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from clearhead import checks, dispatch, masks
+from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
+from clearhead.call import Call, prepare
 from clearhead.kernels.explanation import Explanation
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import fallback
-from clearhead.torch.arrays import to_numpy, to_torch
 from clearhead.torch.biases import RelativeBias, constant
 
 Mask = masks.Mask | torch.Tensor
@@ -75,19 +76,33 @@ def attention(
             options["relative"] = bias
         options["additive"] = name  # what errors call it
         full = bias if isinstance(bias, torch.Tensor) else None
+        mask = masks.Once(mask) if isinstance(mask, masks.Mask) else mask  # what forward asks, backward need not
         output, lse = _Attention.apply(q, k, v, full, table, sinks, mask, options)
     return (output, lse) if return_lse and lse is not None else output
 
 
-def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+def explain(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
+) -> Explanation:
     """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
-    check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in ("mask", "bias", "sinks")})
     if not has_kernels(q.device):
-        return fallback.explain(q, k, v, **options)
-    values: dict[str, Any] = {n: to_numpy(x) if isinstance(x, torch.Tensor) else x for n, x in options.items()}
-    if isinstance(bias := values.get("bias"), RelativeBias):
-        values["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2])))
-    return dispatch.explain(to_numpy(q), to_numpy(k), to_numpy(v), **values)
+        check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in STRUCTURES})
+        return fallback.explain(q, k, v, return_lse=return_lse, **options)
+    (q, k, v), options = as_arrays(q, k, v, **options)
+    return kernels.launch.explain(prepare(q, k, v, lse=return_lse, **options))
+
+
+def as_arrays(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, Any], dict[str, Any]]:
+    """Tensors and options as the arrays the kernels read, over the same memory, once they are checked; v may be None.
+
+    For what is not differentiated: an explanation, a look.
+    """
+    check_tensors(q=q, k=k, **({} if v is None else {"v": v}), **{n: options.get(n) for n in STRUCTURES})
+    q, k, values = autocast(q, k, k if v is None else v)
+    if isinstance(bias := options.get("bias"), RelativeBias):
+        options["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2])))
+    taken = {name: to_numpy(x) if isinstance(x, torch.Tensor) else x for name, x in options.items()}
+    return (to_numpy(q), to_numpy(k), None if v is None else to_numpy(values)), taken
 
 
 class _Attention(torch.autograd.Function):
@@ -104,7 +119,7 @@ class _Attention(torch.autograd.Function):
         mask: Mask | None,
         options: dict[str, Any],
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        output, lse = _prepared(q, k, v, bias, table, sinks, mask, options).run()
+        output, lse = kernels.launch.compute(_prepared(q, k, v, bias, table, sinks, mask, options))
         assert lse is not None
         return to_torch(output), to_torch(lse)
 
@@ -159,10 +174,8 @@ class _Gradient(torch.autograd.Function):
         options: dict[str, Any],
         wanted: tuple[bool, ...],
     ) -> tuple[torch.Tensor | None, ...]:
-        from clearhead.kernels.gradients import gradients
-
         gradient = torch.zeros_like(output) if gradient is None else gradient
-        found = gradients(
+        found = kernels.gradients.gradients(
             _prepared(q, k, v, bias, table, sinks, mask, options, seen=True),
             to_numpy(output),
             to_numpy(lse),
@@ -200,7 +213,7 @@ def _prepared(
     options: dict[str, Any],
     *,
     seen: bool = False,
-) -> dispatch.Call:
+) -> Call:
     """The call the kernels get, over the tensors' own memory."""
     options = dict(options)
     relative, name = options.pop("relative", None), options.pop("additive")
@@ -209,7 +222,7 @@ def _prepared(
         added["bias"] = constant(to_numpy(table))
     elif bias is not None:
         added[name] = to_numpy(bias)
-    return dispatch.prepare(
+    return prepare(
         to_numpy(q),
         to_numpy(k),
         to_numpy(v),

@@ -185,7 +185,7 @@ def _forbidden(
     """True where a key may not be attended, broadcasting to (b, h, n_q, n_k), or None if all may."""
     found = None if bias is None else torch.isneginf(bias)
     if mask is not None:
-        at = masks.places(q.shape[-2], k.shape[-2], (q.shape[0],), q.shape[1])
+        at = masks.places(masks.Sizes(q.shape[-2], k.shape[-2], (q.shape[0],), q.shape[1]))
         masked = torch.from_numpy(np.ascontiguousarray(~mask.allows(at))).to(q.device)
         found = masked if found is None else found | masked
     return found

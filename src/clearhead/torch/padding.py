@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool
 
 from clearhead import masks
-from clearhead.torch.arrays import to_numpy
+from clearhead.tensors import to_numpy
 
 
 def real_keys(real: Bool[torch.Tensor, "*batch n_k"]) -> masks.Mask | None:

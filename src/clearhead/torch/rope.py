@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Shaped
 
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.textbook.rope import Scaling, rope_table
-from clearhead.torch.arrays import to_numpy, to_torch
 
 KEPT_TABLES = 4  # the layers of a model ask for the same few, one after another
 

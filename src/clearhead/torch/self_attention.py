@@ -17,8 +17,8 @@ from torch import nn
 from torch.nn import functional
 
 from clearhead import checks, masks, textbook
+from clearhead.tensors import to_numpy
 from clearhead.textbook.rope import rope as textbook_rope
-from clearhead.torch.arrays import to_numpy
 from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention
 from clearhead.torch.padding import both, mask_of

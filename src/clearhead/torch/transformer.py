@@ -20,9 +20,9 @@ from torch import nn
 from torch.nn import functional
 
 from clearhead import checks, textbook
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.textbook.positions import positional_encoding
 from clearhead.textbook.transformer import TIES, checked_pad_id
-from clearhead.torch.arrays import to_numpy, to_torch
 from clearhead.torch.layers import DecoderBlock, DecoderBlockCache, EncoderBlock, make_norm
 from clearhead.torch.padding import real_keys
 from clearhead.torch.self_attention import checked_rate, checked_rows, matrix, shift
@@ -109,11 +109,13 @@ class Transformer(nn.Module):
                 "differ; build one vocabulary for both languages, or use tie='output'"
             )
         num_layers = checks.count("num_layers", num_layers)
-        behind = checks.count("num_decoder_layers", num_layers if num_decoder_layers is None else num_decoder_layers)
+        decoder_layers = checks.count(
+            "num_decoder_layers", num_layers if num_decoder_layers is None else num_decoder_layers
+        )
         final_norm = norm_first if final_norm is None else final_norm
         self.settings: dict[str, Any] = {
             "d_model": d_model, "num_heads": num_heads, "num_layers": num_layers, "d_ff": d_ff,
-            "num_decoder_layers": behind, "num_kv_heads": num_kv_heads, "norm_first": norm_first, "norm": norm,
+            "num_decoder_layers": decoder_layers, "num_kv_heads": num_kv_heads, "norm_first": norm_first, "norm": norm,
             "final_norm": final_norm, "activation": activation, "bias": bias, "eps": eps, "tie": tie, "pad_id": pad_id,
         }  # fmt: skip
 
@@ -127,7 +129,7 @@ class Transformer(nn.Module):
         if self.tie != "all":
             self.target_embedding = matrix(self.target_vocab, d_model, **place)
         self.encoder = nn.ModuleList(EncoderBlock(*shape, **block) for _ in range(num_layers))
-        self.decoder = nn.ModuleList(DecoderBlock(*shape, **block) for _ in range(behind))
+        self.decoder = nn.ModuleList(DecoderBlock(*shape, **block) for _ in range(decoder_layers))
         self.encoder_norm = make_norm(norm, d_model, eps=eps, bias=bias, **place) if final_norm else None
         self.decoder_norm = make_norm(norm, d_model, eps=eps, bias=bias, **place) if final_norm else None
         if self.tie == "none":

@@ -11,7 +11,6 @@ hundred and GIVEN for 35 at best (`make translate` prints both), so WRITTEN it i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -19,20 +18,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from clearhead import checks
-
-Span = tuple[int, int]
+from clearhead.text.spans import Span
 
 WRITTEN, GIVEN = "written", "given"
 READINGS = (WRITTEN, GIVEN)
-WORD = re.compile(r"\d+[^\W\d_]*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
-
-
-def words(text: str) -> list[Span]:
-    """Where the words of a text begin and end: letters, or digits with the letters after them; any other sign is one.
-
-    2028년12월7일 has three words, and so has 12/7 with its stroke.
-    """
-    return [match.span() for match in WORD.finditer(text)]
 
 
 def parts(spans: Sequence[Span], whole: Sequence[Span]) -> Bool[np.ndarray, "whole spans"]:
@@ -108,9 +97,13 @@ class Aligned(NamedTuple):
             self.weights, parts(self.target_spans, self.target_words), parts(self.source_spans, self.source_words)
         )
 
+    def between_words(self, reader: Reader) -> Float[np.ndarray, "t s"]:
+        """The same as one reader has it: (t, s)."""
+        return reader.of(self.matrix())
+
     def looked_at(self, reader: Reader) -> Int[np.ndarray, " t"]:
         """The source word that each target word looks at most: (t,)."""
-        return reader.of(self.matrix()).argmax(axis=-1)
+        return self.between_words(reader).argmax(axis=-1)
 
 
 class Score(NamedTuple):

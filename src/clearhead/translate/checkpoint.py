@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: trained models, and trainings to be continued.
+"""The files of the translator: trained models, and trainings to be continued.
 
 Both are safetensors with a description in JSON in the header, so nothing in them can run. A model's file is that of
 `clearhead.Transformer.save` with more in its description, so `clearhead.Transformer.load` reads it too.
@@ -7,8 +7,6 @@ Both are safetensors with a description in JSON in the header, so nothing in the
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as safetensors_bytes
+
+from clearhead.files import write_whole
 
 KEY = "clearhead"  # the one entry of the header: with several, their order would change from run to run
 VERSION = 1
@@ -37,16 +37,7 @@ def write(path: Path, description: Mapping[str, Any], arrays: Mapping[str, np.nd
     # In row order: safetensors writes the memory of an array as it lies, whatever its strides say.
     rows = {name: np.array(array, order="C") for name, array in arrays.items()}
     content = safetensors_bytes(rows, {KEY: json.dumps(description, ensure_ascii=False)})
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-        _settle(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, content)
 
 
 def read(path: Path, kind: str) -> Contents:
@@ -91,15 +82,3 @@ def _what(description: Mapping[str, Any]) -> str:
     if version != VERSION:
         return f"{WORDS.get(kind, f'a {kind}')} of version {version}, where this clearhead reads version {VERSION}"
     return WORDS.get(kind, f"a {kind}")
-
-
-def _settle(folder: Path) -> None:
-    """Ask the system to keep the new name through a power cut, where folders can be asked."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows does not open folders
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

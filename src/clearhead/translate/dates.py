@@ -17,8 +17,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearhead import checks
+from clearhead.text.spans import CONTINUES
 from clearhead.translate.examples import Example, Line, Task, linked
-from clearhead.translate.vocabulary import CONTINUES
 
 if TYPE_CHECKING:
     from babel import Locale

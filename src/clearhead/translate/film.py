@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from jaxtyping import Float
@@ -14,6 +12,7 @@ from matplotlib.figure import Figure
 
 from clearhead.figures import visualize_attention
 from clearhead.figures.save import checked_path
+from clearhead.files import unfinished
 from clearhead.translate.alignment import Reader
 from clearhead.translate.report import percent
 from clearhead.translate.translator import Translated
@@ -113,11 +112,5 @@ def _move(translated: Translated, maps: Float[np.ndarray, "pictures n_t n_s"], n
     for page, frame in zip(pages, frames, strict=True):
         page.paste(frame, (0, size[1] - frame.height))  # titles may take another line; the maps stay where they are
     milliseconds = [int(1000 * SECONDS_EACH)] * (len(pages) - 1) + [int(1000 * SECONDS_LAST)]
-    unfinished = save.with_name(f".{save.stem}.{uuid4().hex}.unfinished")
-    try:
-        pages[0].save(
-            unfinished, format="GIF", save_all=True, append_images=pages[1:], duration=milliseconds, loop=0
-        )  # fmt: skip
-        os.replace(unfinished, save)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with unfinished(save) as draft:
+        pages[0].save(draft, format="GIF", save_all=True, append_images=pages[1:], duration=milliseconds, loop=0)

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clearhead import checks
+from clearhead.text.spans import CONTINUES
 from clearhead.translate import english, korean
 from clearhead.translate.examples import Example, Line, linked
 from clearhead.translate.lexicon import NUMBERS, Adjective, Means, Noun, Place, Time, Verb
-from clearhead.translate.vocabulary import CONTINUES
 
 
 class NounPhrase(NamedTuple):

@@ -140,7 +140,7 @@ def _groups(examples: list[Example]) -> list[list[int]]:
 
     first: dict[tuple[str, str], int] = {}
     for number, example in enumerate(examples):
-        for side in (("source", heart(example.source)), ("target", heart(example.target))):
+        for side in (("source", comparable(example.source)), ("target", comparable(example.target))):
             parent[root(number)] = root(first.setdefault(side, number))
     groups: dict[int, list[int]] = {}
     for number in range(len(examples)):
@@ -148,7 +148,7 @@ def _groups(examples: list[Example]) -> list[list[int]]:
     return list(groups.values())
 
 
-def heart(text: str) -> str:
+def comparable(text: str) -> str:
     """What makes a text the same as another: its letters and digits, without case, spaces and punctuation."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     letters = "".join(letter for letter in plain if unicodedata.category(letter)[0] in "LMN")

@@ -88,7 +88,7 @@ def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
 def alignment_line(translated: Translated, reader: Reader) -> str:
     """Each word of a translation, the source word it looked at most, and how much."""
     aligned = translated.aligned()
-    matrix = reader.of(aligned.matrix())
+    matrix = aligned.between_words(reader)
     entries = []
     for (start, stop), weights in zip(aligned.target_words, matrix, strict=True):
         word = translated.text[start:stop]

@@ -176,7 +176,7 @@ def film_star(tasks: Sequence[Task]) -> Example:
 
 def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -> Translator:
     """The best weights in NumPy, with the reader that its training examples speak for."""
-    from clearhead.torch.arrays import to_torch
+    from clearhead.tensors import to_torch
 
     trainer.model.load_state_dict({name: to_torch(array) for name, array in trainer.best.items()})
     record = {

@@ -22,7 +22,7 @@ import torch
 from torch.nn import functional
 
 from clearhead import checks
-from clearhead.torch.arrays import to_numpy, to_torch
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.translate import checkpoint
 from clearhead.translate.batches import Batch, Corpus, batch, batches
 from clearhead.translate.model import Shape, write

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from clearhead.text.spans import Span
+from clearhead.text.words import word_spans
 from clearhead.textbook.decoding import greedy
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint
-from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, Span, rows_of, words
-from clearhead.translate.vocabulary import BEGIN, CONTINUES, END, SPECIAL, Vocabulary
+from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
+from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # Made by: clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors
 SHIPPED = Path(__file__).with_name("shipped.safetensors")
@@ -45,11 +47,11 @@ class Translated(NamedTuple):
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
         weights = rows_of(self.cross_weights, len(self.target_ids), reading)[..., :-1]
-        return Aligned(words(self.source), words(self.text), self.source_spans, self.target_spans, weights)
+        return Aligned(word_spans(self.source), word_spans(self.text), self.source_spans, self.target_spans, weights)
 
 
 class Attention(NamedTuple):
-    """Every weight of every block over one translation, and the names of its rows and columns.
+    """Every weight of every block over one translation, the names of their rows and columns, and the translation.
 
     encoder (blocks, h, n_s, n_s) from source to source
     decoder (blocks, h, n_t, n_t) from given to given, causal
@@ -62,6 +64,7 @@ class Attention(NamedTuple):
     source: list[str]  # the pieces and <end>
     given: list[str]  # <begin> and the pieces
     written: list[str]  # the pieces and <end>
+    translated: Translated
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class Translator:
             rows = [t for t, number in enumerate(written[:-1]) if number >= len(SPECIAL)]
             target = [written[t] for t in rows]
             weights = found.cross_weights[i][:, :, [*rows, len(written) - 1], : len(ids)]
-            text, target_spans = spelled(target, self.vocabulary)
+            text, target_spans = self.vocabulary.spelled(target)
             probability = math.exp(float(found.log_probability[i]) / len(written))
             translated.append(
                 Translated(
@@ -166,7 +169,7 @@ class Translator:
         source = [found.source[start:stop] for start, stop in found.source_spans]
         target = [found.text[start:stop] for start, stop in found.target_spans]
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
-        return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end])
+        return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
     def _read(self, text: str) -> tuple[list[int], list[Span]]:
         """The ids of a text, with END, and the spans of its pieces."""
@@ -186,17 +189,3 @@ class Translator:
                 "translate one sentence at a time"
             )
         return [*ids, END], spans
-
-
-def spelled(ids: Sequence[int], vocabulary: Vocabulary) -> tuple[str, list[Span]]:
-    """The text that ids spell, and where each piece lies in it; padding, beginning and end are left out."""
-    text, spans = "", []
-    for number in ids:
-        if number < len(SPECIAL):
-            continue
-        piece = vocabulary.pieces[number - len(SPECIAL)]
-        letters = piece.removeprefix(CONTINUES)
-        text += " " if text and letters == piece else ""
-        spans.append((len(text), len(text) + len(letters)))
-        text += letters
-    return text, spans

@@ -11,18 +11,17 @@ to something, and nobody could tell that from an answer.
 from __future__ import annotations
 
 import difflib
-import itertools
 import json
-import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clearhead import checks
+from clearhead.text.spans import CONTINUES, Span
+from clearhead.text.words import Run, between_spaces
 
 PAD, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<begin>", "<end>")
-CONTINUES = "##"
 LONG = 30  # characters of a word that are shown in a message
 
 
@@ -30,14 +29,21 @@ class Encoding(NamedTuple):
     """The numbers of a text's pieces, and where each piece lies in the text as it was given: start and stop."""
 
     ids: list[int]
-    spans: list[tuple[int, int]]
+    spans: list[Span]
+
+
+class Spelled(NamedTuple):
+    """The text that pieces spell, and where each of them lies in it; padding, beginning and end are left out."""
+
+    text: str
+    spans: list[Span]
 
 
 class Unknown(NamedTuple):
     """A word that cannot be spelled, where it lies in the text, and the part of it where spelling gets stuck."""
 
     word: str
-    span: tuple[int, int]
+    span: Span
     rest: str
 
 
@@ -86,8 +92,8 @@ class Vocabulary:
         A ValueError names the first word that cannot be spelled.
         """
         ids: list[int] = []
-        spans: list[tuple[int, int]] = []
-        for word in words(text):
+        spans: list[Span] = []
+        for word in between_spaces(text):
             stuck = self._spell(word, ids, spans)
             if stuck is not None:
                 near = self.near(stuck.word) if stuck.rest == stuck.word else []
@@ -101,12 +107,18 @@ class Vocabulary:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text that these numbers spell; padding, beginning and end are left out."""
-        text = ""
+        return self.spelled(ids).text
+
+    def spelled(self, ids: Sequence[int]) -> Spelled:
+        """The text that these numbers spell, and where each piece lies in it."""
+        text, spans = "", []
         for number, label in zip(ids, self.labels(ids), strict=True):
             if number >= len(SPECIAL):
-                joined = label.startswith(CONTINUES) or not text
-                text += label.removeprefix(CONTINUES) if joined else f" {label}"
-        return text
+                letters = label.removeprefix(CONTINUES)
+                text += " " if text and letters == label else ""
+                spans.append((len(text), len(text) + len(letters)))
+                text += letters
+        return Spelled(text, spans)
 
     def labels(self, ids: Sequence[int]) -> list[str]:
         """Each number as it is written in a figure: the piece with its ##, or the name of a special one."""
@@ -118,7 +130,7 @@ class Vocabulary:
 
     def unknown(self, text: str) -> list[Unknown]:
         """Every word of `text` that cannot be spelled; none if `encode` takes it."""
-        found = [self._spell(word, [], []) for word in words(text)]
+        found = [self._spell(word, [], []) for word in between_spaces(text)]
         return [stuck for stuck in found if stuck is not None]
 
     def near(self, word: str) -> list[str]:
@@ -147,7 +159,7 @@ class Vocabulary:
             )
         return cls(pieces)
 
-    def _spell(self, word: Word, ids: list[int], spans: list[tuple[int, int]]) -> Unknown | None:
+    def _spell(self, word: Run, ids: list[int], spans: list[Span]) -> Unknown | None:
         """Append the pieces of one word, or say where it gets stuck."""
         start, length = 0, len(word.letters)
         while start < length:
@@ -164,53 +176,9 @@ class Vocabulary:
         return None
 
 
-class Word(NamedTuple):
-    """A word in normal form C, and for each of its letters where it starts and stops in the text it came from."""
-
-    letters: str
-    starts: Sequence[int]
-    stops: Sequence[int]
-
-
 def _shortened(text: str) -> str:
     """Enough of a text to know it by, however long it is."""
     return text if len(text) <= LONG else text[: LONG - 1] + "…"
-
-
-def words(text: str) -> Iterator[Word]:
-    """The words of a text: what lies between spaces, line breaks and the like."""
-    if unicodedata.is_normalized("NFC", text):  # as nearly all texts are: a letter is a character
-        for found in re.finditer(r"\S+", text):
-            start, stop = found.span()
-            yield Word(found.group(), range(start, stop), range(start + 1, stop + 1))
-        return
-    for space, group in itertools.groupby(clusters(text), key=lambda part: part[0].isspace()):
-        if not space:
-            letters = [(letter, start, stop) for part, start, stop in group for letter in part]
-            together, starts, stops = zip(*letters, strict=True)
-            yield Word("".join(together), starts, stops)
-
-
-def clusters(text: str) -> Iterator[tuple[str, int, int]]:
-    """The smallest parts of a text that can be normalised one by one, in normal form C, with start and stop.
-
-    Korean typed on some systems arrives as single letters: ㄱ, ㅏ and ㄱ become one 각, whose place is all three.
-    """
-    start = 0
-    for stop in range(1, len(text) + 1):
-        if stop == len(text) or _separate(text[start:stop], text[stop]):
-            yield unicodedata.normalize("NFC", text[start:stop]), start, stop
-            start = stop
-
-
-def _separate(before: str, letter: str) -> bool:
-    """Whether `letter` neither composes with nor may be reordered into what stands before it."""
-    normal = unicodedata.normalize("NFC", letter)
-    if before.isspace():
-        return True  # a space never composes, and an accent after one must not hide it
-    if unicodedata.combining(normal[0]):
-        return False
-    return unicodedata.normalize("NFC", before + letter) == unicodedata.normalize("NFC", before) + normal
 
 
 def learn(texts: Iterable[str], size: int) -> Vocabulary:
@@ -226,7 +194,7 @@ def learn(texts: Iterable[str], size: int) -> Vocabulary:
         ) from error
 
     size = checks.count("size", size)
-    lines = [" ".join(word.letters for word in words(text)) for text in texts]
+    lines = [" ".join(word.letters for word in between_spaces(text)) for text in texts]
     # Given in order, or the library numbers them in the order of a hash table, which differs from run to run, and
     # breaks ties between equally useful pieces by those numbers.
     letters = sorted({letter for line in lines for word in line.split() for letter in word})

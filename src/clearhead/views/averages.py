@@ -1,26 +1,30 @@
 """Several heads, or several layers, read as one: the mean of their weights, and all that follows from it exactly.
 
+    W̄ = Σ W_h / h        a masked place counts as 0, and is masked in the mean only if it is so in every head
+
 Sums of weights can be averaged: windows, masses, what keys receive. The entropy of a mean is not the mean of the
-entropies, and which keys are strongest is another question again; for those, ask each head.
+entropies, so it is read off the mean itself, some rows of it at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from clearhead import masks
-from clearhead.views.edges import chosen
+from clearhead import checks, masks
+from clearhead.views import passes, tiles, windows
+from clearhead.views.choosing import chosen, of_batch
+from clearhead.views.conversion import Convert, handed_back
 from clearhead.views.grouping import Labels, between_groups
-from clearhead.views.matrix import Matrix
+from clearhead.views.weights import strips
 
 if TYPE_CHECKING:
-    from clearhead.views.view import View
+    from clearhead.views.view import Tokens, View
 
 
 def average(views: View | Sequence[View], heads: Any = None) -> Average:
@@ -31,79 +35,192 @@ def average(views: View | Sequence[View], heads: Any = None) -> Average:
     return Average(checked_views(views), heads)
 
 
-@dataclass(frozen=True)
 class Average:
     """The mean of the weights of several heads. What it offers means what it means in a `View`, without a head axis."""
 
-    views: tuple[View, ...]
-    heads: Any = None
+    heads = 1
+
+    def __init__(self, views: tuple[View, ...], heads: Any = None) -> None:
+        self.views = views
+        self.chosen = [chosen_heads(view, heads) for view in views]  # of each view, the heads that are averaged over
 
     @property
+    def n_q(self) -> int:
+        """How many queries."""
+        return self.views[0].n_q
+
+    @property
+    def n_k(self) -> int:
+        """How many keys."""
+        return self.views[0].n_k
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """The axes before that of the queries."""
+        return self.views[0].batch_shape
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The axes before that of the queries: those of the batch."""
+        return self.batch_shape
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """Labels of queries and keys, those of the first view that has some."""
+        return next((view.tokens for view in self.views if view.tokens is not None), None)
+
+    @property
+    def convert(self) -> Convert:
+        """What turns an array into the kind that was looked at."""
+        return self.views[0].convert
+
+    def __repr__(self) -> str:
+        batch = f"a batch of {' × '.join(map(str, self.batch_shape))}, " if self.batch_shape else ""
+        heads = " + ".join(str(heads.size) for heads in self.chosen)
+        kind = self.views[0].call.kind.name
+        return f"Average({batch}{heads} heads as one, {self.n_q} queries × {self.n_k} keys, {kind})"
+
+    @functools.cached_property
+    @handed_back
     def received(self) -> Float[Any, "... n_k"]:
-        return self._mean(lambda matrix: matrix.seen.received)
+        return self._mean(lambda view: np.asarray(view.received))
 
-    @property
+    @functools.cached_property
+    @handed_back
     def on_first(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda matrix: matrix.on_first)
+        return self._mean(lambda view: np.asarray(view.on_first))
 
-    @property
+    @functools.cached_property
+    @handed_back
     def on_self(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda matrix: matrix.on_self)
+        return self._mean(lambda view: np.asarray(view.on_self))
 
-    @property
+    @functools.cached_property
+    @handed_back
     def distance(self) -> Float[Any, "... n_q"]:
         """How far away the mean of the heads looks: each counts with the mass it has."""
-        far, total = (self._plain_mean(of) for of in (lambda matrix: matrix.seen.distance, lambda matrix: matrix.total))
-        return self._give(np.divide(far, total, out=np.zeros_like(far), where=total != 0))
+        far, total = self._mean(lambda view: view.observed.distance), self._mean(lambda view: view.total)
+        return np.divide(far, total, out=np.zeros_like(far), where=total != 0)
 
-    def map(self) -> Float[Any, "... size_q size_k"]:
-        """The mean over all places, of all heads, that are not masked; NaN where there are none."""
-        total = self._plain_mean(lambda matrix: matrix.pooled().map_sum)
-        count = self._plain_mean(lambda matrix: matrix.pooled().map_count.astype(np.float64))
-        pooled = np.divide(total, count, out=np.full(count.shape, np.nan), where=count != 0)
-        return self._give(pooled.astype(total.dtype))
+    @functools.cached_property
+    @handed_back
+    def entropy(self) -> Float[Any, "... n_q"]:
+        """That of the mean, which is more than the mean of the heads' own; takes a pass over the matrix."""
+        return self._of_rows[0]
 
-    def weights(self, rows: Any = slice(None), cols: Any = slice(None), *, batch: Any = None) -> Float[Any, ...]:
-        """Any window of the mean, exact: → (…, rows, cols)"""
+    @functools.cached_property
+    @handed_back
+    def max_weight(self) -> Float[Any, "... n_q"]:
+        """The largest weight of the mean; takes a pass over the matrix."""
+        return self._of_rows[1]
 
-        def window(view: View) -> np.ndarray:
-            if not view.lead:
-                return view.matrix.window(None, rows, cols, batch)
-            total: Any = 0
-            heads = _heads(view.matrix, self.heads)
-            for head in heads:  # one at a time: the memory of one window
-                total = total + view.matrix.window(int(head), rows, cols, batch)
-            return np.asarray(total / heads.size)
+    @functools.cached_property
+    def _of_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Entropy and largest weight of each row of the mean: (*batch, n_q) each"""
+        entropy, largest = (np.zeros((*self.batch_shape, self.n_q), self.views[0].call.kind) for _ in range(2))
+        for batch in np.ndindex(self.batch_shape):
+            for rows in strips(self.n_q, self.n_k):
+                weights = self._window(rows, slice(None), batch)
+                logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
+                entropy[batch][rows] = 0.0 - (weights * logarithms).sum(axis=-1)
+                largest[batch][rows] = weights.max(axis=-1, initial=0)
+        return entropy, largest
 
-        return self._give(self._over_views(window))
+    def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
+        """The tile of everything, in as many cells as the views' maps have: → (…, size_q, size_k)"""
+        return self.tile(size=self.views[0].map_size, reduce=reduce)
 
-    def row(self, query: int, *, batch: Any = None) -> Float[Any, "... n_k"]:
+    @handed_back
+    def weights(
+        self, head: Any = None, rows: Any = slice(None), cols: Any = slice(None), *, batch: Any = None
+    ) -> Float[Any, ...]:
+        """Any window of the mean, exact: → (…, rows, cols). It has one head, which is 0 or left out."""
+        _check_head(head)
+        return self._window(rows, cols, batch)
+
+    @handed_back
+    def tile(
+        self,
+        head: Any = None,
+        rows: Any = slice(None),
+        cols: Any = slice(None),
+        size: int | tuple[int, int] = 512,
+        *,
+        reduce: str = "mean",
+        batch: Any = None,
+    ) -> Float[Any, "... cells_q cells_k"]:
+        """A window pooled into cells, as `View.tile` does: → (…, cells_q, cells_k)"""
+        _check_head(head)
+        checks.choice("reduce", reduce, tiles.REDUCE)
+        window = tiles.checked_window(rows, cols, size, self.n_q, self.n_k)
+        entries = of_batch(np.arange(int(np.prod(self.batch_shape))).reshape(self.batch_shape), batch, self.batch_shape)
+        result = np.empty((*entries.shape, *window.cells), self.views[0].call.kind)
+        for place in np.ndindex(entries.shape):
+            which = tuple(int(i) for i in np.unravel_index(entries[place], self.batch_shape))
+            result[place] = tiles.pooled(window, self._strips(which, window), reduce)
+        return result
+
+    def row(self, query: int, head: Any = None, *, batch: Any = None) -> Float[Any, "... n_k"]:
         """The mean weights of one query on every key: → (…, n_k)"""
-        return self.weights(query, batch=batch)
+        return self.weights(head, checks.count("query", query, least=None), batch=batch)
 
+    @handed_back
     def mass(self, mask: masks.Mask | ArrayLike | None = None) -> Float[Any, "... n_q"]:
         """The share of attention on the keys a further mask allows: → (…, n_q)"""
-        return self._mean(lambda matrix: matrix.mass(mask))
+        return self._mean(lambda view: passes.mass(view, mask))
 
+    @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
         """Attention between groups of positions, such as words: → (…, G_q, G_k)"""
-        return self._mean(lambda matrix: between_groups(matrix, query_groups, key_groups))
+        return self._mean(lambda view: between_groups(view, query_groups, key_groups))
 
-    def _mean(self, of: Callable[[Matrix], np.ndarray]) -> Any:
-        return self._give(self._plain_mean(of))
-
-    def _plain_mean(self, of: Callable[[Matrix], np.ndarray]) -> np.ndarray:
+    def _mean(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
         """The mean over heads and views of something that has one entry for each head: (…, h, a, …) → (…, a, …)"""
-        return self._over_views(lambda view: over_heads(view.matrix, of(view.matrix), self.heads))
+        return mean(over_heads(view, of(view), heads) for view, heads in zip(self.views, self.chosen, strict=True))
 
-    def _over_views(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
-        total: Any = 0
-        for view in self.views:
-            total = total + of(view)
-        return np.asarray(total / len(self.views))
+    def _window(self, rows: Any, cols: Any, batch: Any) -> np.ndarray:
+        """A window of the mean, one head at a time: in the memory of one window."""
+        return mean(
+            mean(windows.window(view, head if view.lead else None, rows, cols, batch) for head in heads.tolist())
+            for view, heads in zip(self.views, self.chosen, strict=True)
+        )
 
-    def _give(self, x: np.ndarray) -> Any:
-        return self.views[0]._give(x)
+    def _strips(self, batch: tuple[int, ...], window: tiles.Window) -> Iterator[tiles.Strip]:
+        """Some rows of a window of the mean at a time: where they begin, weights, and which are not masked."""
+        key = np.arange(window.cols.start, window.cols.stop)
+        for strip in strips(window.rows.stop - window.rows.start, key.size):
+            rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
+            query = np.arange(rows.start, rows.stop)[:, None]
+            allowed = np.zeros((len(query), key.size), np.bool_)
+            for view, heads in zip(self.views, self.chosen, strict=True):
+                for head in heads.tolist():
+                    allowed |= view.recomputed.allowed(*windows.place(view, (*batch, head)), query, key)
+            yield strip.start, self._window(rows, window.cols, batch), allowed
+
+
+def mean(parts: Iterator[np.ndarray]) -> np.ndarray:
+    """The mean of arrays of one shape, of which no more than two are there at a time."""
+    total: Any = 0
+    count = 0
+    for part in parts:
+        total, count = total + part, count + 1
+    return np.asarray(total / count)
+
+
+def over_heads(view: View, x: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """The mean over the chosen heads: (…, h, a, …) → (…, a, …)"""
+    if not view.lead:
+        return x
+    return mean(np.take(x, head, axis=len(view.batch_shape)) for head in heads.tolist())
+
+
+def chosen_heads(view: View, heads: Any) -> np.ndarray:
+    """The numbers of the heads to average over, all of them unless given."""
+    every = np.arange(view.heads)
+    found = every if heads is None else every[chosen("heads", heads, view.heads)[0]]
+    if not found.size:
+        raise ValueError(f"there must be at least one head to average over, got {heads!r} of {view.heads}")
+    return found
 
 
 def checked_views(views: View | Sequence[View], *, square: bool = False) -> tuple[View, ...]:
@@ -127,18 +244,7 @@ def checked_views(views: View | Sequence[View], *, square: bool = False) -> tupl
     return every
 
 
-def over_heads(matrix: Matrix, x: np.ndarray, heads: Any) -> np.ndarray:
-    """The mean over the chosen heads: (…, h, a, …) → (…, a, …)"""
-    if not matrix.lead:
-        return x
-    axis = len(matrix.batch_shape)
-    return np.asarray(np.take(x, _heads(matrix, heads), axis=axis).mean(axis=axis))
-
-
-def _heads(matrix: Matrix, heads: Any) -> np.ndarray:
-    found = (
-        np.arange(matrix.heads) if heads is None else np.arange(matrix.heads)[chosen("heads", heads, matrix.heads)[0]]
-    )
-    if not found.size:
-        raise ValueError(f"there must be at least one head to average over, got {heads!r} of {matrix.heads}")
-    return found
+def _check_head(head: Any) -> None:
+    """A mean of heads has one, which may be called 0."""
+    if not (head is None or (isinstance(head, (int, np.integer)) and not isinstance(head, bool) and head in (0, -1))):
+        raise ValueError(f"a mean of heads has one head, 0, which may be left out, got {head!r} (rows come after it)")

@@ -5,38 +5,42 @@ Within the band every radius costs no more than a running sum, so all of them ar
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from jaxtyping import Bool, Float
 
-from clearhead.views.matrix import Matrix
+if TYPE_CHECKING:
+    from clearhead.views.view import View
+
 
 BAND = 32  # keys on either side
 ROWS = 256  # queries at a time
 
 
 def band_scores(
-    matrix: Matrix, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]]
+    view: View, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]]
 ) -> list[Float[np.ndarray, "*lead radii"]]:
     """The mean score of a window of each radius, over each of several sets of queries: → (…, h, radii) for each set"""
-    sums = [np.zeros((*matrix.call.lead, len(radii))) for _ in places]
-    flat = [at.reshape(*matrix.call.lead, matrix.n_q) for at in places]
-    for batch, head in matrix.recomputed.heads():
-        for start in range(0, matrix.n_q, ROWS):
-            rows = slice(start, min(start + ROWS, matrix.n_q))
-            scores = _windows(matrix, batch, head, rows)[:, np.asarray(radii) - 1]
+    sums = [np.zeros((*view.call.lead, len(radii))) for _ in places]
+    flat = [at.reshape(*view.call.lead, view.n_q) for at in places]
+    for batch, head in view.recomputed.heads():
+        for start in range(0, view.n_q, ROWS):
+            rows = slice(start, min(start + ROWS, view.n_q))
+            scores = _windows(view, batch, head, rows)[:, np.asarray(radii) - 1]
             for total, at in zip(sums, flat, strict=True):
                 total[(*batch, head)] += scores[at[(*batch, head)][rows]].sum(axis=0, dtype=np.float64)
     return [
-        matrix.shaped(np.minimum(total / np.maximum(at.sum(axis=-1), 1)[..., None], 1))
+        view.shaped(np.minimum(total / np.maximum(at.sum(axis=-1), 1)[..., None], 1))
         for total, at in zip(sums, flat, strict=True)
     ]
 
 
-def _windows(matrix: Matrix, batch: tuple[int, ...], head: int, rows: slice) -> Float[np.ndarray, "rows radii"]:
+def _windows(view: View, batch: tuple[int, ...], head: int, rows: slice) -> Float[np.ndarray, "rows radii"]:
     """How much each query looks like an even window of radius 1, 2, … BAND: → (rows, BAND)"""
     query = np.arange(rows.start, rows.stop)
-    keys = (query + matrix.n_k - matrix.n_q)[:, None] + np.arange(-BAND, BAND + 1)
-    band, there = matrix.recomputed.picked(batch, head, query, keys)
+    keys = (query + view.n_k - view.n_q)[:, None] + np.arange(-BAND, BAND + 1)
+    band, there = view.recomputed.picked(batch, head, query, keys)
     surprise = -band * np.log(band, out=np.zeros_like(band), where=band > 0)
     return even(*(_outwards(x) for x in (band, surprise, there.astype(np.int64))))
 

@@ -8,15 +8,18 @@ attention itself, with values that say which group a key is in; so the matrix of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import masks
-from clearhead.views.matrix import Matrix
+from clearhead import kernels, masks
+from clearhead.views import passes
 from clearhead.views.weights import too_far
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
 
 COLUMNS = 128  # groups of keys at a time; where their keys are neighbours, all others are skipped
 SCATTERED = 512  # where they lie apart, every time takes a look at all keys
@@ -32,36 +35,35 @@ class Groups(NamedTuple):
     size: int
 
 
-def between_groups(matrix: Matrix, query_groups: Labels, key_groups: Labels | None) -> Float[np.ndarray, "... G_q G_k"]:
+def between_groups(view: View, query_groups: Labels, key_groups: Labels | None) -> Float[np.ndarray, "... G_q G_k"]:
     """Attention between groups: see `View.grouped`."""
-    if key_groups is None and matrix.n_q != matrix.n_k:
+    if key_groups is None and view.n_q != view.n_k:
         raise ValueError(
-            f"there are {matrix.n_q} queries and {matrix.n_k} keys, so their groups cannot be the same; "
-            "give key_groups too"
+            f"there are {view.n_q} queries and {view.n_k} keys, so their groups cannot be the same; give key_groups too"
         )
-    of_queries = numbered("query_groups", query_groups, matrix.n_q, matrix.batch_shape)
-    of_keys = of_queries if key_groups is None else numbered("key_groups", key_groups, matrix.n_k, matrix.batch_shape)
-    result = np.zeros((*matrix.lead, of_queries.size, of_keys.size), matrix.call.kind)
-    row = max(int(np.prod(matrix.lead)) * matrix.n_q * matrix.call.kind.itemsize, 1)
+    of_queries = numbered("query_groups", query_groups, view.n_q, view.batch_shape)
+    of_keys = of_queries if key_groups is None else numbered("key_groups", key_groups, view.n_k, view.batch_shape)
+    result = np.zeros((*view.lead, of_queries.size, of_keys.size), view.call.kind)
+    row = max(int(np.prod(view.lead)) * view.n_q * view.call.kind.itemsize, 1)
     step = max(1, min(COLUMNS if _in_order(of_keys.numbers) else SCATTERED, MEMORY // row))
     for start in range(0, of_keys.size, step):
         columns = np.arange(start, min(start + step, of_keys.size))
-        result[..., start : start + step] = _mean_rows(_given(matrix, of_keys.numbers, columns), of_queries, matrix)
+        result[..., start : start + step] = _mean_rows(_given(view, of_keys.numbers, columns), of_queries, view)
     return result
 
 
-def _given(matrix: Matrix, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _given(view: View, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """What each query gives to some groups of keys: → (…, h, n_q, columns)"""
-    hot = (groups[..., None] == columns).astype(matrix.call.kind)
-    values = hot[..., None, :, :] if matrix.lead else hot
+    hot = (groups[..., None] == columns).astype(view.call.kind)
+    values = hot[..., None, :, :] if view.lead else hot
     keys = np.flatnonzero(hot.any(axis=(*range(hot.ndim - 2), -1)))
     first, last = (int(keys[0]), int(keys[-1])) if keys.size else (0, -1)
-    if last - first + 1 == matrix.n_k or too_far(matrix.lse).any():
-        return matrix.mix(values)
-    call = matrix.again(values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
-    output, lse = call.run()
+    if last - first + 1 == view.n_k or too_far(view.recomputed.lse).any():
+        return passes.mix(view, values)
+    call = passes.again(view, values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
+    output, lse = kernels.launch.compute(call)
     assert lse is not None
-    share = matrix.shaped(matrix.recomputed.share(lse.reshape(matrix.recomputed.lse.shape)))
+    share = view.shaped(view.recomputed.share(lse.reshape(view.recomputed.lse.shape)))
     return np.asarray(output * share[..., None])
 
 
@@ -99,11 +101,11 @@ def _numbers(labels: np.ndarray) -> np.ndarray:
     return np.argsort(np.argsort(first))[place].reshape(labels.shape)
 
 
-def _mean_rows(given: np.ndarray, groups: Groups, matrix: Matrix) -> np.ndarray:
+def _mean_rows(given: np.ndarray, groups: Groups, view: View) -> np.ndarray:
     """The mean over the queries of each group, 0 where there are none: (…, n_q, columns) → (…, G_q, columns)"""
     result = np.zeros((*given.shape[:-2], groups.size, given.shape[-1]), given.dtype)
-    of_batch = np.broadcast_to(groups.numbers, (*matrix.batch_shape, matrix.n_q))
-    for batch in np.ndindex(matrix.batch_shape):
+    of_batch = np.broadcast_to(groups.numbers, (*view.batch_shape, view.n_q))
+    for batch in np.ndindex(view.batch_shape):
         order = np.argsort(of_batch[batch], kind="stable")
         order = order[of_batch[batch][order] >= 0]
         present, starts, sizes = np.unique(of_batch[batch][order], return_index=True, return_counts=True)

@@ -20,17 +20,19 @@ such a key. All of it is streamed: entropies from the kernels, single keys and b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
-from clearhead import masks
-from clearhead.views import tokens
+from clearhead import kernels, masks
+from clearhead.views import passes, repeats, windows
 from clearhead.views.bands import BAND, band_scores, even
-from clearhead.views.matrix import Matrix
 from clearhead.views.weights import Weights
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
 
 # In this order names win where scores are equal, as they do in the textbook.
 NAMES = ("self", "previous_token", "first_token", "uniform", "local")
@@ -89,27 +91,27 @@ class Patterns:
         return "\n".join(lines + ([f"… and {left} more heads"] if left > 0 else []))
 
 
-def find_patterns(matrix: Matrix, token_ids: ArrayLike | None = None) -> Patterns:
+def find_patterns(view: View, token_ids: ArrayLike | None = None) -> Patterns:
     """The patterns of every head of a view: see `View.patterns`."""
-    total, counts = matrix.total, matrix.shaped(np.array(Weights(matrix.call, matrix.recomputed.lse).counts()))
+    total, counts = view.total, view.shaped(np.array(view.recomputed.counts()))
     counted = total != 0
-    position = np.arange(matrix.n_q) + matrix.n_k - matrix.n_q
+    position = np.arange(view.n_q) + view.n_k - view.n_q
     by_query = {
-        "self": matrix.on_self,
-        "previous_token": matrix.at(np.where(position >= 0, np.maximum(position - 1, 0), -1)),
-        "first_token": matrix.on_first,
-        "uniform": even(total, matrix.seen.entropy, counts),
+        "self": np.asarray(view.on_self),
+        "previous_token": windows.at(view, np.where(position >= 0, np.maximum(position - 1, 0), -1)),
+        "first_token": np.asarray(view.on_first),
+        "uniform": even(total, view.observed.entropy, counts),
     }
-    masses = {} if token_ids is None else tokens.masses(matrix, token_ids)
+    masses = {} if token_ids is None else repeats.masses(view, token_ids)
     having = {name: (mass.keys > 0) & counted for name, mass in masses.items()}
     places = [counted, *having.values()]  # queries over which means are taken
 
     means = [{name: _mean(x, at) for name, x in by_query.items()} for at in places]
-    local, radius = _best_radius(matrix, places, means[0]["uniform"])
+    local, radius = _best_radius(view, places, means[0]["uniform"])
     for mean, score in zip(means, local, strict=True):
         mean["local"] = score
     scores, shares = dict(means[0]), dict(means[0])
-    shares["local"] = _within(matrix, radius, counted)
+    shares["local"] = _within(view, radius, counted)
     shares["uniform"] = _mean(total, counted)
     for name, mass in masses.items():
         scores[name] = _above_chance(mass.mass, mass.keys / np.maximum(counts, 1), total, having[name])
@@ -152,43 +154,41 @@ def _name(
 
 
 def _best_radius(
-    matrix: Matrix, places: list[Bool[np.ndarray, "*lead n_q"]], uniform: np.ndarray
+    view: View, places: list[Bool[np.ndarray, "*lead n_q"]], uniform: np.ndarray
 ) -> tuple[list[Float[np.ndarray, "*lead"]], np.ndarray]:
     """The mean score of the window that fits each head best, over each set of queries, and its radius.
 
     A window of more than half the sequence is nearly uniform, and noise alone would often prefer one to uniform. As
     in the textbook it counts only where it leaves at most half as much unexplained.
     """
-    radii = [r for r in range(1, BAND + 1) if r == 1 or r < matrix.n_k - 1]
-    scores = band_scores(matrix, radii, places)
-    for radius in (r for r in WIDE if r <= (matrix.n_k - 1) // 2):
-        wide = _wide_window(matrix, radius)
+    radii = [r for r in range(1, BAND + 1) if r == 1 or r < view.n_k - 1]
+    scores = band_scores(view, radii, places)
+    for radius in (r for r in WIDE if r <= (view.n_k - 1) // 2):
+        wide = _wide_window(view, radius)
         scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
         radii.append(radius)
-    narrow = np.asarray(radii) <= max((matrix.n_k - 1) // 2, 1)
+    narrow = np.asarray(radii) <= max((view.n_k - 1) // 2, 1)
     fits = narrow | (1 - scores[0] <= (1 - uniform[..., None]) / 2)
     place = np.where(fits, np.round(scores[0], DIGITS), -1).argmax(axis=-1)
     place = np.asarray(place)
     return [np.take_along_axis(x, place[..., None], axis=-1)[..., 0] for x in scores], np.asarray(np.take(radii, place))
 
 
-def _wide_window(matrix: Matrix, radius: int) -> Float[np.ndarray, "*lead n_q"]:
+def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
-    from clearhead.kernels.observation import observe
-
-    call = matrix.again(None, masks.window(radius, radius), sinks=False)
-    seen = observe(call, output=False)
+    call = passes.again(view, None, masks.window(radius, radius), sinks=False)
+    seen = kernels.observation.observe(call, output=False)
     found = Weights(call, seen.lse.reshape(*call.lead, call.n_q))
-    share, counts = matrix.recomputed.share(found.lse), found.counts()
+    share, counts = view.recomputed.share(found.lse), found.counts()
     evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
-    return matrix.shaped(np.minimum(share * evenness, 1))
+    return view.shaped(np.minimum(share * evenness, 1))
 
 
-def _within(matrix: Matrix, radius: np.ndarray, counted: np.ndarray) -> np.ndarray:
+def _within(view: View, radius: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """The share of each head's attention that lies at most its radius away."""
     result = np.zeros(radius.shape)
     for each in np.unique(radius):
-        result = np.where(radius == each, _mean(matrix.mass(masks.window(int(each), int(each))), counted), result)
+        result = np.where(radius == each, _mean(passes.mass(view, masks.window(int(each), int(each))), counted), result)
     return result
 
 

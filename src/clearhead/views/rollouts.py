@@ -20,8 +20,9 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
-from clearhead.views.averages import checked_views, over_heads
-from clearhead.views.edges import chosen
+from clearhead.views import passes
+from clearhead.views.averages import checked_views, chosen_heads, over_heads
+from clearhead.views.choosing import chosen
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -38,9 +39,9 @@ def rollout(
     layers, share = checked_views(views, square=True), _share(residual)
     row = _one_hot(layers[0], position)
     for view in reversed(layers):
-        received = view.matrix.received_from(row[..., None, :] if view.lead else row)
-        row = share * row + (1 - share) * over_heads(view.matrix, received, heads)
-    return layers[0]._give(row)
+        received = passes.received_from(view, row[..., None, :] if view.lead else row)
+        row = share * row + (1 - share) * over_heads(view, received, chosen_heads(view, heads))
+    return layers[0].convert(row)
 
 
 def flow(
@@ -54,9 +55,9 @@ def flow(
     column = _one_hot(layers[0], position)
     for view in layers:
         values = column[..., None, :, None] if view.lead else column[:, None]
-        mixed = view.matrix.mix(values)[..., 0]
-        column = share * column + (1 - share) * over_heads(view.matrix, mixed, heads)
-    return layers[0]._give(column)
+        mixed = passes.mix(view, values)[..., 0]
+        column = share * column + (1 - share) * over_heads(view, mixed, chosen_heads(view, heads))
+    return layers[0].convert(column)
 
 
 class ApproximateRollout(NamedTuple):
@@ -84,16 +85,16 @@ def pooled_rollout(
     queries = np.maximum(np.bincount(cells, minlength=size), 1)[:, None]
     product = np.broadcast_to(np.eye(size), (*layers[0].batch_shape, size, size))
     for view in layers:
-        moved = over_heads(view.matrix, view.matrix.pooled(size).map_sum, heads) / queries
+        moved = over_heads(view, passes.pooled(view, size).map_sum, chosen_heads(view, heads)) / queries
         product = share * product + (1 - share) * (moved @ product)
-    product = np.array(product, layers[0].matrix.call.kind)
-    return ApproximateRollout(layers[0]._give(product), layers[0]._give(cells))
+    product = np.array(product, layers[0].call.kind)
+    return ApproximateRollout(layers[0].convert(product), layers[0].convert(cells))
 
 
 def _one_hot(view: View, position: int) -> np.ndarray:
     """1 at the position, 0 elsewhere: (*batch, n)"""
     place, _ = chosen("position", checks.count("position", position, least=None), view.n_q)
-    result = np.zeros((*view.batch_shape, view.n_q), view.matrix.call.kind)
+    result = np.zeros((*view.batch_shape, view.n_q), view.call.kind)
     result[..., place] = 1
     return result
 

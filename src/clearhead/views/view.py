@@ -11,6 +11,7 @@ where they lie, and they must not be changed while it is in use.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,17 +19,17 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import checks, masks
+from clearhead import checks, kernels, masks
+from clearhead.call import prepare
+from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
-from clearhead.views.edges import Give, entering, floats
+from clearhead.views.conversion import Convert, floats, handed_back, taken_in
 from clearhead.views.grouping import Labels, between_groups
-from clearhead.views.matrix import Matrix
 from clearhead.views.patterns import Patterns, find_patterns
+from clearhead.views.weights import Weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-REDUCE = ("mean", "max")
 
 
 class TopK(NamedTuple):
@@ -39,6 +40,13 @@ class TopK(NamedTuple):
 
     indices: Int[Any, "... n_q k"]
     weights: Float[Any, "... n_q k"]
+
+
+class Tokens(NamedTuple):
+    """A label for each query and for each key, None where they have none."""
+
+    queries: list[object] | None
+    keys: list[object] | None
 
 
 def look(
@@ -53,6 +61,8 @@ def look(
     sinks: ArrayLike | float | None = None,
     top_k: int = 8,
     map_size: int = 512,
+    tokens: Sequence[object] | None = None,
+    key_tokens: Sequence[object] | None = None,
 ) -> View:
     """Attention, and a view of every head of it, in O(n) memory. NumPy in, NumPy out; torch in, torch out.
 
@@ -65,14 +75,19 @@ def look(
         bias: an array, or a structure from `clearhead.biases` or `clearhead.torch.biases`.
         top_k: how many of each query's strongest keys to keep.
         map_size: how many cells the pooled map of a head has along either side, at most.
+        tokens: a label for each query, and for each key too unless key_tokens has those. Figures of the view show them.
 
     Raises:
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
-        ValueError: shapes do not fit together, or top_k or map_size is negative.
+        ValueError: shapes do not fit together, there are not as many labels as positions, or top_k or map_size is
+            negative.
     """
     top_k, map_size = checks.count("top_k", top_k, least=0), checks.count("map_size", map_size, least=0)
-    (q, k, v), options, give = entering(q, k, v, mask=mask, bias=bias, sinks=sinks)
-    return View(Matrix(q, k, v, top_k, map_size, scale=scale, softcap=softcap, **options), give)
+    (q, k, v), options, convert = taken_in(q, k, v, mask=mask, bias=bias, sinks=sinks)
+    view = View(q, k, v, convert, top_k=top_k, map_size=map_size, scale=scale, softcap=softcap, **options)
+    if not (tokens is None and key_tokens is None):
+        view.tokens = Tokens(*checks.axis_tokens(tokens, key_tokens, view.n_q, view.n_k))
+    return view
 
 
 class View:
@@ -87,93 +102,119 @@ class View:
     on_self      (…, h, n_q)       the weight on the query's own position, i + n_k − n_q: queries are the last positions
     received     (…, h, n_k)       the attention each key gets, summed over the queries
     top_k        (…, h, n_q, k)    .indices and .weights of the keys each query attends to most
+    tokens                         .queries and .keys, labels as they were given to `look`, or None
 
     Without a head axis in q, k and v, there is none here. A query with no key left has 0 in all of them but lse.
     """
 
-    def __init__(self, matrix: Matrix, give: Give) -> None:
-        self.matrix, self._give = matrix, give
+    def __init__(
+        self, q: Any, k: Any, v: Any, convert: Convert, *, top_k: int, map_size: int, mask: Any = None, **options: Any
+    ) -> None:
+        self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
+        output, lse, observed = kernels.observation.observe(
+            self.call, top_k=top_k, map_size=map_size, output=v is not None
+        )
+        self.observed, self.map_size = observed, map_size
+        self.recomputed = Weights(self.call, lse.reshape(*self.call.lead, self.n_q))
+        self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
+        if not (mask is None or isinstance(mask, masks.Mask)):
+            mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
+        self.mask: masks.Mask | None = mask
+        self.tokens: Tokens | None = None
+        self.convert = convert
+        self._output = None if v is None else convert(output)
+        self.lse: Float[Any, "... n_q"] = convert(lse)
+        self.entropy: Float[Any, "... n_q"] = convert(observed.entropy)
+        self.max_weight: Float[Any, "... n_q"] = convert(observed.max_weight)
+        self.received: Float[Any, "... n_k"] = convert(observed.received)
+        self.top_k = TopK(convert(observed.top_indices), convert(observed.top_weights))
+
+    @property
+    def output(self) -> Float[Any, "... n_q d_v"]:
+        if self._output is None:
+            raise AttributeError("there is no output without values: look(q, k, v) gives one, look(q, k) does not")
+        return self._output
+
+    @functools.cached_property
+    @handed_back
+    def distance(self) -> Float[Any, "... n_q"]:
+        far = self.observed.distance
+        return np.divide(far, self.total, out=np.zeros_like(far), where=self.total != 0)
+
+    @functools.cached_property
+    @handed_back
+    def on_first(self) -> Float[Any, "... n_q"]:
+        return windows.at(self, np.zeros(self.n_q, np.int64))
+
+    @functools.cached_property
+    @handed_back
+    def on_self(self) -> Float[Any, "... n_q"]:
+        return windows.at(self, np.arange(self.n_q) + self.n_k - self.n_q)
 
     @property
     def heads(self) -> int:
         """How many heads there are; 1 if there is no axis for them."""
-        return self.matrix.heads
+        return self.call.heads
 
     @property
     def n_q(self) -> int:
         """How many queries."""
-        return self.matrix.n_q
+        return self.call.n_q
 
     @property
     def n_k(self) -> int:
         """How many keys."""
-        return self.matrix.n_k
+        return self.call.n_k
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
         """The axes before that of the heads."""
-        return self.matrix.batch_shape
+        return self.call.batch_shape if self.call.many_axes is None else self.call.many_axes
 
     @property
     def lead(self) -> tuple[int, ...]:
         """The axes before that of the queries: batch and heads, or none."""
-        return self.matrix.lead
+        return (*self.batch_shape, self.heads) if self.call.has_heads else ()
 
     def __repr__(self) -> str:
         heads = f"{self.heads} heads" if self.heads != 1 else "1 head"
         batch = f"a batch of {' × '.join(map(str, self.batch_shape))}, " if self.batch_shape else ""
-        return f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys, {self.matrix.call.kind.name})"
+        return f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys, {self.call.kind.name})"
 
-    @property
-    def output(self) -> Float[Any, "... n_q d_v"]:
-        if not self.matrix.has_output:
-            raise AttributeError("there is no output without values: look(q, k, v) gives one, look(q, k) does not")
-        return self._give(self.matrix.output)
-
-    @property
-    def lse(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.lse)
-
-    @property
-    def entropy(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.seen.entropy)
-
-    @property
-    def max_weight(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.seen.max_weight)
-
-    @property
-    def received(self) -> Float[Any, "... n_k"]:
-        return self._give(self.matrix.seen.received)
-
-    @property
-    def distance(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.distance)
-
-    @property
-    def on_first(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.on_first)
-
-    @property
-    def on_self(self) -> Float[Any, "... n_q"]:
-        return self._give(self.matrix.on_self)
-
-    @property
-    def top_k(self) -> TopK:
-        return TopK(self._give(self.matrix.seen.top_indices), self._give(self.matrix.seen.top_weights))
-
+    @handed_back
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
         """The weights pooled into a map: → (…, h, size_q, size_k), with size_q = min(map_size, n_q), size_k likewise
 
         Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
         the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
         """
-        checks.choice("reduce", reduce, REDUCE)
-        seen = self.matrix.pooled()
-        pooled = seen.map_sum / np.maximum(seen.map_count, 1) if reduce == "mean" else self.matrix.peaks
-        unknown = (seen.map_count == 0) | np.isnan(seen.map_sum)  # a maximum passes over NaN, a sum does not
-        return self._give(np.where(unknown, np.nan, pooled).astype(self.matrix.call.kind))
+        checks.choice("reduce", reduce, tiles.REDUCE)
+        observed = passes.pooled(self)
+        pooled = observed.map_sum / np.maximum(observed.map_count, 1) if reduce == "mean" else self.peaks
+        unknown = (observed.map_count == 0) | np.isnan(observed.map_sum)  # a maximum passes over NaN, a sum does not
+        return np.where(unknown, np.nan, pooled).astype(self.call.kind)
 
+    @handed_back
+    def tile(
+        self,
+        head: Any = None,
+        rows: Any = slice(None),
+        cols: Any = slice(None),
+        size: int | tuple[int, int] = 512,
+        *,
+        reduce: str = "mean",
+        batch: Any = None,
+    ) -> Float[Any, "... cells_q cells_k"]:
+        """A window pooled into at most `size` cells a side, exact: → (…, h, cells_q, cells_k)
+
+        A cell is 2^l queries by 2^m keys, counted from the window's start, with the smallest l and m that fit; size
+        may be two numbers, for queries and keys. It holds the mean or the maximum of its weights over the places that
+        are not masked; NaN where all of them are. rows and cols are runs of positions, head and batch as in `weights`.
+        Takes time for the window, and memory for the tile alone.
+        """
+        return tiles.tile(self, head, rows, cols, size, reduce, batch)
+
+    @handed_back
     def weights(
         self, head: Any = None, rows: Any = slice(None), cols: Any = slice(None), *, batch: Any = None
     ) -> Float[Any, ...]:
@@ -183,27 +224,30 @@ class View:
         given. batch is the place along the batch axes, a number or one for each axis. The memory it takes is that of
         the window: all of it, at n = 65,536, is 16 GiB for each head.
         """
-        return self._give(self.matrix.window(head, rows, cols, batch))
+        return windows.window(self, head, rows, cols, batch)
 
     def row(self, query: int, head: Any = None, *, batch: Any = None) -> Float[Any, "... n_k"]:
         """The weights of one query on every key: → (…, h, n_k)"""
         return self.weights(head, checks.count("query", query, least=None), batch=batch)
 
+    @handed_back
     def mass(self, mask: masks.Mask | ArrayLike | None = None) -> Float[Any, "... n_q"]:
         """The share of each query's attention that falls on the keys a further mask allows: → (…, h, n_q)
 
         mask: from `clearhead.masks`, or a boolean array. What the view's own mask hides stays hidden. Without a mask,
         the share that falls on any key: 1, less what sinks take, and 0 for a query with no key left.
         """
-        return self._give(self.matrix.mass(mask))
+        return passes.mass(self, mask)
 
+    @handed_back
     def mix(self, values: Float[Any, "... n_k w"]) -> Float[Any, "... n_q w"]:
         """Other values under the same weights: values (…, h_kv, n_k, w), or one head for all → (…, h, n_q, w)"""
-        return self._give(self.matrix.mix(floats("values", values)))
+        return passes.mix(self, floats("values", values))
 
+    @handed_back
     def received_from(self, shares: Float[Any, "... n_q"]) -> Float[Any, "... n_k"]:
         """The attention each key gets if queries count so much each: shares (…, h, n_q) → (…, h, n_k)"""
-        return self._give(self.matrix.received_from(floats("shares", shares, ndim=1)))
+        return passes.received_from(self, floats("shares", shares, ndim=1))
 
     def patterns(self, token_ids: ArrayLike | None = None) -> Patterns:
         """What each head does, and how sure that is: a name with its score, and the score of every pattern.
@@ -212,8 +256,9 @@ class View:
         that look for their own token, or for what followed it, are found too. What a pattern is, and what its score
         means, is told in `clearhead.views.patterns`. NumPy in any case; print the result to see it as a table.
         """
-        return find_patterns(self.matrix, token_ids)
+        return find_patterns(self, token_ids)
 
+    @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
         """Attention between groups of positions, such as the words that tokens make up: → (…, h, G_q, G_k)
 
@@ -222,7 +267,7 @@ class View:
         they first appear. Weights are summed over the keys of a group and averaged over its queries; exact, in memory
         of the size of the answer.
         """
-        return self._give(between_groups(self.matrix, query_groups, key_groups))
+        return between_groups(self, query_groups, key_groups)
 
     def average(self, heads: Any = None) -> Average:
         """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""
@@ -231,8 +276,26 @@ class View:
     def plot(self, kind: str | None = None, *, tokens: Sequence[object] | None = None, **options: Any) -> Figure:
         """A figure of this view: its heads in a grid, one head with its tokens, or as `kind` says.
 
-        The kinds and their options are told in `clearhead.figures.plot`.
+        The kinds and their options are told in `clearhead.figures.plot`. tokens are those of the view unless given.
         """
         from clearhead.figures import plot
 
+        if tokens is None and self.tokens is not None and not (kind in ("layers", "image") or "image" in options):
+            tokens = self.tokens.queries
+            options.setdefault("key_tokens", self.tokens.keys)
         return plot(self, kind, tokens=tokens, **options)
+
+    def shaped(self, x: np.ndarray) -> np.ndarray:
+        """From the axes a call has to those that came: (*call.lead, …) → (*lead, …)"""
+        return x.reshape(*self.lead, *x.shape[len(self.call.lead) :])
+
+    @functools.cached_property
+    def total(self) -> np.ndarray:
+        """Σ weights of each query: 1 but for sinks, 0 with no key left."""
+        return passes.mass(self, None)
+
+    @functools.cached_property
+    def peaks(self) -> np.ndarray:
+        """The largest weight in each cell of the map: another pass, for those who ask."""
+        size = max(passes.pooled(self).map_count.shape[-2:])
+        return kernels.observation.observe(self.call, map_size=size, peaks=True, output=False).observation.map_max

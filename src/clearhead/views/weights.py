@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from clearhead import masks
-from clearhead.dispatch import Call
+from clearhead.call import Call
 
 STRIP = 2**20  # weights that are worked on at a time
 FAR = 2.0**-13  # an lse whose last digit is worth more than this says too little about the sum in it
@@ -96,9 +96,7 @@ class Weights:
         if call.rule is not None:
             number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
             place = np.full((1, 1), number), np.full((1, 1), head)
-            result &= call.rule.allows(
-                masks.Where(*place, query, key, call.n_q, call.n_k, call.batch_shape, call.heads)
-            )
+            result &= call.rule.allows(masks.Where.inside(call.sizes, *place, query, key))
         added = self._added(batch, head, query, key)
         return result if added is None else result & ~np.isneginf(added)
 

@@ -8,8 +8,8 @@ import torch
 
 import clearhead.torch as cht
 from clearhead import masks
+from clearhead.tensors import to_numpy
 from clearhead.torch import biases
-from clearhead.torch.arrays import to_numpy
 from clearhead.views import average, flow, look, pooled_rollout, rollout
 
 from ..kernels.processes import run

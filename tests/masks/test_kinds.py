@@ -1,4 +1,4 @@
-"""Masks: what each means, that runs of keys say the same as the written-out array, and that nothing is n × n."""
+"""What each mask means, when it can be said in runs of keys, and that nothing is n × n."""
 
 from __future__ import annotations
 
@@ -7,31 +7,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from clearhead import masks
 
-from .drawn import mask_texts
-from .equivalence import MASKS
-from .problems import evaluate
+from .written import by_definition, from_mask, from_ranges, made
 
 BATCH, HEADS = (2,), 3
-
-
-def by_definition(rule, n_q, n_k):
-    """Whether each query may attend to each key, place by place."""
-    return np.array([[bool(rule(i, j)) for j in range(n_k)] for i in range(n_q)]).reshape(n_q, n_k)
-
-
-def from_ranges(ranges, n_q, n_k, batch=(), heads=1):
-    """The array that runs of keys stand for."""
-    keys = np.arange(n_k)
-    inside = (ranges.low[..., None] <= keys) & (keys < ranges.high[..., None])  # (…, r, n_q, n_k)
-    return np.broadcast_to(inside.any(axis=-3), (*batch, heads, n_q, n_k))
-
-
-def made(text, seed=0):
-    return evaluate(text, np.random.default_rng(seed))
+SQUARE = masks.Sizes(211, 211, BATCH, HEADS)
 
 
 class TestMeaning:
@@ -117,11 +99,15 @@ class TestMeaning:
 
     @pytest.mark.parametrize("far", [10**9, sys.maxsize, 10**30])
     def test_a_window_of_any_size_is_everything(self, far):
-        everything = np.ones((5, 11), dtype=bool)
+        everything, sizes = np.ones((5, 11), dtype=bool), masks.Sizes(5, 11)
         for mask in (masks.window(far, far), masks.causal(far), masks.window(far, offset=far) | masks.window(far, far)):
             np.testing.assert_array_equal(mask.array(5, 11), everything)
-            np.testing.assert_array_equal(from_ranges(mask.ranges(5, 11, (), 1), 5, 11)[0], everything)
+            np.testing.assert_array_equal(from_ranges(mask.ranges(sizes), sizes)[0], everything)
         assert not masks.causal(-far).array(5, 11).any()
+
+    @pytest.mark.parametrize("far", [11, sys.maxsize, 10**30])
+    def test_a_step_of_any_size_leaves_the_query_its_own_key(self, far):
+        np.testing.assert_array_equal(masks.dilated(far).array(5, 11), np.eye(5, 11, k=6, dtype=bool))
 
     @pytest.mark.parametrize(("n_q", "n_k"), [(0, 0), (0, 5), (5, 0)])
     @pytest.mark.parametrize(
@@ -138,29 +124,6 @@ class TestMeaning:
 
 
 class TestRanges:
-    @pytest.mark.parametrize("row", [row for row in MASKS if not row.options["mask"].startswith("flags")], ids=str)
-    def test_every_mask_of_the_table(self, row):
-        mask, (n_q, n_k), (*batch, heads) = made(row.options["mask"]), (row.q[-2], row.k[-2]), row.q[:-2]
-        ranges = mask.ranges(n_q, n_k, tuple(batch), heads)
-        if ranges is not None:
-            expected = mask.array(n_q, n_k, batch_shape=tuple(batch), heads=heads)
-            np.testing.assert_array_equal(from_ranges(ranges, n_q, n_k, tuple(batch), heads), expected)
-
-    @settings(max_examples=400)
-    @given(data=st.data())
-    def test_any_tree_of_masks(self, data):
-        n_q, n_k = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 13))
-        batch = tuple(data.draw(st.lists(st.integers(1, 3), max_size=2)))
-        heads = data.draw(st.integers(1, 3))
-        mask = made(data.draw(mask_texts(n_q, n_k, batch, heads)))
-        expected = mask.array(n_q, n_k, batch_shape=batch, heads=heads)
-        ranges = mask.ranges(n_q, n_k, batch, heads)
-        if ranges is not None:
-            assert ranges.low.shape[-2] <= masks.MOST_RANGES
-            assert ranges.low.dtype == ranges.high.dtype == np.int64
-            assert ((ranges.low >= 0) & (ranges.high <= n_k)).all()
-            np.testing.assert_array_equal(from_ranges(ranges, n_q, n_k, batch, heads), expected)
-
     @pytest.mark.parametrize(
         ("text", "runs"),
         [
@@ -180,68 +143,39 @@ class TestRanges:
         ],
     )
     def test_as_few_runs_as_there_are(self, text, runs):
-        assert made(text).ranges(211, 211, BATCH, HEADS).low.shape[-2] == runs
+        assert made(text).ranges(SQUARE).low.shape[-2] == runs
 
     @pytest.mark.parametrize("text", ["dilated(2)", "array(flags(.5, 211))", "where(lambda b, h, i, j: i < j)"])
     def test_what_cannot_be_said_in_runs(self, text):
-        assert made(text).ranges(211, 211, BATCH, HEADS) is None
-        assert made(f"~{text}").ranges(211, 211, BATCH, HEADS) is None
-        assert made(f"causal() & {text}").ranges(211, 211, BATCH, HEADS) is None
-        assert made(f"{text} | causal()").ranges(211, 211, BATCH, HEADS) is None
+        assert made(text).ranges(SQUARE) is None
+        assert made(f"~{text}").ranges(SQUARE) is None
+        assert made(f"causal() & {text}").ranges(SQUARE) is None
+        assert made(f"{text} | causal()").ranges(SQUARE) is None
 
     def test_a_document_in_several_pieces_cannot(self):
-        assert masks.documents([0, 1, 0]).ranges(3, 3, (), 1) is None
-        assert masks.documents([0, 0, 1]).ranges(3, 3, (), 1) is not None
-        assert masks.documents([[0, 0, 1], [0, 1, 0]]).ranges(3, 3, (2,), 1) is None
+        assert masks.documents([0, 1, 0]).ranges(masks.Sizes(3, 3)) is None
+        assert masks.documents([0, 0, 1]).ranges(masks.Sizes(3, 3)) is not None
+        assert masks.documents([[0, 0, 1], [0, 1, 0]]).ranges(masks.Sizes(3, 3, (2,))) is None
+
+    @pytest.mark.parametrize(
+        "ids", [[5, 5, 1, 1, 3], [[0, 0, 0, 1, 2], [2, 0, 0, 1, 1]], [[3, 3, 2, 1, 1], [1, 1, 3, 3, 3]]], ids=str
+    )
+    def test_documents_may_have_any_names(self, ids):
+        """Out of order, and with the name of the last one of the batch entry before."""
+        mask, sizes = masks.documents(ids), masks.Sizes(3, 5, np.shape(ids)[:-1])
+        np.testing.assert_array_equal(from_ranges(mask.ranges(sizes), sizes), from_mask(mask, sizes))
+
+    def test_documents_keep_what_they_were_given(self):
+        ids = np.array([0, 0, 1, 1, 1])
+        mask, sizes = masks.documents(ids), masks.Sizes(5, 5)
+        before = from_mask(mask, sizes)
+        ids[:] = 7
+        np.testing.assert_array_equal(from_ranges(mask.ranges(sizes), sizes), before)
 
     def test_too_many_blocks_cannot(self):
         stripes = np.arange(2 * masks.MOST_RANGES + 1)[None] % 2 == 0
-        assert masks.block_sparse(stripes, 1).ranges(1, stripes.size, (), 1) is None
-        assert masks.block_sparse(stripes[:, 2:], 1).ranges(1, stripes.size - 2, (), 1) is not None
-
-
-class TestJoining:
-    @given(data=st.data())
-    def test_joining_is_boolean_algebra(self, data):
-        sizes = {"n_q": 5, "n_k": 7, "batch": (2,), "heads": 3}
-        a, b = (made(data.draw(mask_texts(**sizes))) for _ in range(2))
-
-        def written(mask):
-            return mask.array(5, 7, batch_shape=(2,), heads=3)
-
-        np.testing.assert_array_equal(written(a & b), written(a) & written(b))
-        np.testing.assert_array_equal(written(a | b), written(a) | written(b))
-        np.testing.assert_array_equal(written(~a), ~written(a))
-        np.testing.assert_array_equal(written(~(a & b)), written(~a | ~b))
-        np.testing.assert_array_equal(written(~~a), written(a))
-
-    def test_twice_not_is_the_mask_itself(self):
-        mask = masks.causal()
-        assert ~~mask is mask
-
-    def test_with_a_boolean_array_on_either_side(self, rng):
-        allowed = rng.random((5, 7)) < 0.5
-        causal = masks.causal().array(5, 7)
-        np.testing.assert_array_equal((masks.causal() & allowed).array(5, 7), causal & allowed)
-        np.testing.assert_array_equal((allowed & masks.causal()).array(5, 7), causal & allowed)
-        np.testing.assert_array_equal((masks.causal() | allowed).array(5, 7), causal | allowed)
-        np.testing.assert_array_equal((allowed | masks.causal()).array(5, 7), causal | allowed)
-
-    def test_parts_are_what_is_joined_with_and(self):
-        a, b, c = masks.causal(), masks.window(3) | masks.prefix(2), masks.dilated(2)
-        assert masks.parts(a & b & c) == [a, b, c]
-        assert masks.parts(a & (b & c)) == [a, b, c]
-        assert masks.parts(~(a & b)) == [~(a & b)]
-
-    @pytest.mark.parametrize("other", [None, 1, [[True]], np.ones((3, 3))])
-    def test_with_nothing_else(self, other, unchecked):
-        for join in (lambda: masks.causal() & other, lambda: other | masks.causal()):
-            with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
-                join()
-
-    def test_a_mask_is_neither_true_nor_false(self):
-        with pytest.raises(TypeError, match=r"no truth value; join masks with &, \| and ~"):
-            masks.causal() and masks.window(3)
+        assert masks.block_sparse(stripes, 1).ranges(masks.Sizes(1, stripes.size)) is None
+        assert masks.block_sparse(stripes[:, 2:], 1).ranges(masks.Sizes(1, stripes.size - 2)) is not None
 
 
 class TestErrors:
@@ -303,7 +237,10 @@ class TestErrors:
     )
     def test_when_used(self, text, error, message):
         mask = made(text)
-        for use in (lambda: mask.array(5, 7, batch_shape=(2,), heads=3), lambda: mask.ranges(5, 7, (2,), 3)):
+        for use in (
+            lambda: mask.array(5, 7, batch_shape=(2,), heads=3),
+            lambda: mask.ranges(masks.Sizes(5, 7, (2,), 3)),
+        ):
             with pytest.raises(error, match=message):
                 use()
 
@@ -328,7 +265,7 @@ class TestErrors:
 
     def test_documents_need_a_place_for_every_query(self):
         mask = masks.documents([0, 0, 1])
-        for use in (lambda: mask.array(5, 3), lambda: mask.ranges(5, 3, (), 1)):
+        for use in (lambda: mask.array(5, 3), lambda: mask.ranges(masks.Sizes(5, 3))):
             with pytest.raises(ValueError, match="documents: 5 queries cannot be the last positions of 3 keys"):
                 use()
 
@@ -353,7 +290,7 @@ def test_no_mask_is_ever_n_by_n(text):
     """At n = 200,000 an n × n array of bytes would be 37 GiB."""
     n = 200_000
     tracemalloc.start()
-    ranges = made(text).ranges(n, n, BATCH, HEADS)
+    ranges = made(text).ranges(masks.Sizes(n, n, BATCH, HEADS))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert ranges is not None

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from clearhead.translate.alignment import Reader
 
 LANGUAGES = ("en", "ko")
+
+
+def in_language(texts: tuple[str, ...], language: str) -> str:
+    """What is said in all languages, in one of them."""
+    return texts[LANGUAGES.index(language)]
 
 
 class Words(NamedTuple):
@@ -24,13 +32,14 @@ class Words(NamedTuple):
         return Words(*map(fill, self))
 
 
-def reader_name(layer: int | None, head: int | None) -> tuple[str, str]:
-    """A head of a layer, or the mean of all of them where there is None."""
+def reader_name(reader: Reader) -> tuple[str, str]:
+    """A head of a layer, or the mean of all of them where there is None, in every language."""
+    layer, head = reader
     if layer is None:
-        return "mean of all heads", "모든 헤드의 평균"
+        return str(reader), "모든 헤드의 평균"
     if head is None:
-        return f"layer {layer}, mean of its heads", f"레이어 {layer}, 헤드 평균"
-    return f"layer {layer}, head {head}", f"레이어 {layer}, 헤드 {head}"
+        return str(reader), f"레이어 {layer}, 헤드 평균"
+    return str(reader), f"레이어 {layer}, 헤드 {head}"
 
 
 SELF_ATTENTION = Words(
@@ -39,14 +48,16 @@ SELF_ATTENTION = Words(
         "셀프 어텐션(self-attention): 인코더 레이어 {layer}, 헤드 {head}",
     ),
     (
-        "each piece of the sentence looks at all others; {query} looks most at {key} ({weight:.2f})",
-        "문장의 각 조각이 다른 모든 조각을 봅니다. 가장 강한 것: {query} → {key} ({weight:.2f})",
+        "each piece looks at all others; of all looks at another piece the strongest is {query} → {key} ({weight:.2f})",
+        "각 조각이 다른 모든 조각을 봅니다. 다른 조각을 보는 것 가운데 가장 강한 것: {query} → {key} ({weight:.2f})",
     ),
     (
-        "A row is a piece that looks, a column one that is looked at, and each row sums to 1. The bars at the right "
-        "say how undecided each piece is (entropy), those above how much attention each one gets.",
-        "행은 보는 조각, 열은 보이는 조각이며, 각 행의 합은 1입니다. 오른쪽 막대는 각 조각이 얼마나 망설이는지"
-        "(엔트로피)를, 위쪽 막대는 각 조각이 얼마나 주목받는지를 나타냅니다.",
+        "A row is a piece that looks, a column one that is looked at, and each row sums to 1. The last piece, <end>, "
+        "says that the sentence is over; it looks and is looked at like any other. The bars at the right say how "
+        "undecided each piece is (entropy), those above how much attention each one gets.",
+        "행은 보는 조각, 열은 보이는 조각이며, 각 행의 합은 1입니다. 마지막 조각 <end>는 문장이 끝났다는 표시로, 다른 "
+        "조각처럼 보고 보입니다. 오른쪽 막대는 각 조각이 얼마나 망설이는지(엔트로피)를, 위쪽 막대는 각 조각이 얼마나 "
+        "주목받는지를 나타냅니다.",
     ),
 )
 CAUSAL_ATTENTION = Words(
@@ -56,9 +67,9 @@ CAUSAL_ATTENTION = Words(
     ),
     (
         "a piece looks at itself and those before it; every later one gets exactly {future:g}; "
-        "{query} looks most at {key} ({weight:.2f})",
+        "of all looks at another piece the strongest is {query} → {key} ({weight:.2f})",
         "각 조각은 자신과 앞의 조각만 보며, 뒤 조각의 가중치는 정확히 {future:g}입니다. "
-        "가장 강한 것: {query} → {key} ({weight:.2f})",
+        "다른 조각을 보는 것 가운데 가장 강한 것: {query} → {key} ({weight:.2f})",
     ),
     (
         "The translation is written from left to right, so what comes later cannot be looked at: everything right of "

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from clearhead.figures import command, gallery, showcase
-from clearhead.figures.captions import LANGUAGES, PATTERNS, Words, reader_name
+from clearhead.page import command, gallery, showcase
+from clearhead.page.captions import LANGUAGES, PATTERNS, Words, reader_name
 from clearhead.textbook.patterns import NAMES
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate.alignment import Reader
@@ -50,6 +50,11 @@ def visualize(*arguments: object) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     return command.run(parser.parse_args([str(argument) for argument in arguments]))
+
+
+def others(weights: np.ndarray) -> np.ndarray:
+    """The weights of pairs of two different positions."""
+    return weights[~np.eye(len(weights), dtype=bool)]
 
 
 class Page(HTMLParser):
@@ -111,38 +116,45 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, language):
-    seen = showcase.read(translator(), TEXT)
-    drawn = {picture.name: picture for picture in showcase.pictures(seen, language)}
+    subject = showcase.read(translator(), TEXT)
+    drawn = {picture.name: picture for picture in showcase.pictures(subject, language)}
     for picture in drawn.values():
         tidy(picture.figure)
-    words = drawn["self-attention"].words
-    layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
-    query, key, weight = re.findall(r"; (\S+) looks most at (\S+) \((.*)\)", words.shows[0])[0]
-    i, j = seen.source_pieces.index(query), seen.source_pieces.index(key)
-    assert f"{seen.encoder[layer, head, i, j]:.2f}" == weight
-    others = seen.encoder[layer, head, :-1, :-1] * (1 - np.eye(len(seen.source_pieces) - 1))
-    assert seen.encoder[layer, head, i, j] == others.max()
+    for name, weights, pieces in (
+        ("self-attention", subject.attention.encoder, subject.attention.source),
+        ("causal-attention", subject.attention.decoder, subject.attention.given),
+    ):
+        # No number that stands in the picture beside the diagonal is larger than the one that is called strongest.
+        words = drawn[name].words
+        layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
+        query, key, weight = re.findall(r"another piece the strongest is (\S+) → (\S+) \((.*)\)", words.shows[0])[0]
+        written = {text.get_position(): text.get_text() for text in drawn[name].figure.axes[0].texts}
+        assert max(value for (j, i), value in written.items() if i != j) == weight
+        at = [
+            (pieces[i], pieces[j]) for i, j in np.argwhere(weights[layer, head] == others(weights[layer, head]).max())
+        ]
+        assert (query, key) in at
     assert "gets exactly 0;" in drawn["causal-attention"].words.shows[0]
     pairs = re.findall(r"(\S+) → (\S+?)(?:,|$)", drawn["cross-attention"].words.shows[0])
-    expected = [seen.source_words[int(row.argmax())] for row in seen.between_words]
+    expected = [subject.source_words[int(row.argmax())] for row in subject.between_words]
     assert [there for _, there in pairs] == [
-        there for word, there in zip(seen.target_words, expected, strict=True) if word.isalnum()
+        there for word, there in zip(subject.target_words, expected, strict=True) if word.isalnum()
     ]
     counted = sum(map(int, re.findall(r"\((\d+)\)", drawn["heads"].words.shows[0])))
-    assert counted == seen.encoder.shape[0] * seen.encoder.shape[1]
+    assert counted == subject.attention.encoder.shape[0] * subject.attention.encoder.shape[1]
 
 
 def test_the_weights_are_those_of_the_model():
     made = translator()
-    seen = showcase.read(made, TEXT)
+    subject = showcase.read(made, TEXT)
     translated = made.translate([TEXT])[0]
     # The decoder, given what it wrote, looks where it looked when it wrote it.
-    np.testing.assert_allclose(seen.cross[:, :, : len(translated.target_ids)],
+    np.testing.assert_allclose(subject.attention.cross[:, :, : len(translated.target_ids)],
                                translated.cross_weights[:, :, : len(translated.target_ids)], atol=1e-5)  # fmt: skip
-    assert seen.source_pieces == ["고양이", "가", "쥐", "를", "잡", "았다", "<end>"]
-    assert seen.target_pieces[0] == "<begin>"
-    assert seen.source_words == TEXT.split()
-    for weights in (seen.encoder, seen.decoder, seen.cross):
+    assert subject.attention.source == ["고양이", "가", "쥐", "를", "잡", "았다", "<end>"]
+    assert subject.attention.given[0] == "<begin>"
+    assert subject.source_words == TEXT.split()
+    for weights in (subject.attention.encoder, subject.attention.decoder, subject.attention.cross):
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
 
 
@@ -162,7 +174,9 @@ def test_the_telling_head_looks_elsewhere():
     weights[1] = np.eye(5)[0]
     weights[1, 2] = np.eye(5)[[0, 0, 1, 2, 3]]
     assert showcase.telling_head(weights) == (1, 2)
-    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("나", "가", 1.0)
+    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("가", "<begin>", 1.0)
+    weights[1, 2, 4, 3] = 1.25
+    assert showcase.strongest(weights[1, 2], ["<begin>", "가", "나", "다", "<end>"]) == ("<end>", "다", 1.25)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +189,7 @@ def test_the_telling_head_looks_elsewhere():
     ids=["all", "layer", "head"],
 )
 def test_heads_are_named_in_both_languages_as_translate_names_them(reader, names):
-    assert reader_name(*reader) == names
+    assert reader_name(Reader(*reader)) == names
     assert str(Reader(*reader)) == names[0]
 
 

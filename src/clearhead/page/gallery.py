@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import html
 
-from clearhead.figures.captions import LANGUAGES, PAGE, WARNING
-from clearhead.figures.showcase import Picture
+from clearhead.page.captions import LANGUAGES, PAGE, WARNING, in_language
+from clearhead.page.showcase import Picture
 
 PIXELS_PER_INCH = 96
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
@@ -41,21 +41,20 @@ def page(
 
     files: what each picture looks like, by its name, as PNG or SVG
     """
-    first = LANGUAGES.index(language)
-    order = (first, 1 - first)
+    order = sorted(LANGUAGES, key=lambda other: other != language)
     links = " ".join(
-        f'<a href="#{picture.name}">{html.escape(picture.words.heading[first].split(":")[0])}</a>'
+        f'<a href="#{picture.name}">{html.escape(in_language(picture.words.heading, language).split(":")[0])}</a>'
         for picture in pictures
     )
-    both = " · ".join(_said("span", PAGE, i) for i in order)
-    warnings = "".join(_said("p", WARNING, i) for i in order)
+    both = " · ".join(_said("span", PAGE, each) for each in order)
+    warnings = "".join(_said("p", WARNING, each) for each in order)
     sections = "\n".join(_section(picture, files[picture.name], order, file_type) for picture in pictures)
     return f"""<!doctype html>
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(PAGE[first])}: {html.escape(source)}</title>
+<title>{html.escape(in_language(PAGE, language))}: {html.escape(source)}</title>
 <style>{STYLE}</style>
 </head>
 <body>
@@ -73,7 +72,7 @@ def page(
 """
 
 
-def _section(picture: Picture, file: bytes, order: tuple[int, int], file_type: str) -> str:
+def _section(picture: Picture, file: bytes, order: list[str], file_type: str) -> str:
     """One picture with its heading and captions."""
     words = picture.words
     width = round(picture.figure.get_size_inches()[0] * PIXELS_PER_INCH)
@@ -83,15 +82,15 @@ def _section(picture: Picture, file: bytes, order: tuple[int, int], file_type: s
 {_said("h2", words.heading, order[0])}
 {_said("p", words.heading, order[1], 'class="other"')}
 <figure>
-<div><img width="{width}" alt="{html.escape(captions[order[0]])}" src="{data}"></div>
-<figcaption>{"".join(_said("p", captions, i) for i in order)}</figcaption>
+<div><img width="{width}" alt="{html.escape(in_language(captions, order[0]))}" src="{data}"></div>
+<figcaption>{"".join(_said("p", captions, each) for each in order)}</figcaption>
 </figure>
 </section>"""
 
 
-def _said(tag: str, texts: tuple[str, ...], of_one: int, more: str = "") -> str:
+def _said(tag: str, texts: tuple[str, ...], language: str, more: str = "") -> str:
     """A text in one of its languages."""
-    return f'<{tag} lang="{LANGUAGES[of_one]}"{" " + more if more else ""}>{html.escape(texts[of_one])}</{tag}>'
+    return f'<{tag} lang="{language}"{" " + more if more else ""}>{html.escape(in_language(texts, language))}</{tag}>'
 
 
 def _sentence(text: str) -> str:

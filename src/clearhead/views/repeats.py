@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import masks
-from clearhead.dispatch import Call
-from clearhead.views.edges import numbers
-from clearhead.views.matrix import Matrix
+from clearhead import kernels, masks
+from clearhead.call import Call
+from clearhead.views import passes
 from clearhead.views.weights import Weights, too_far, union_size
+
+if TYPE_CHECKING:
+    from clearhead.views.view import View
 
 
 class TokenMass(NamedTuple):
@@ -30,44 +32,46 @@ class TokenMass(NamedTuple):
     keys: Int[np.ndarray, "*lead n_q"]
 
 
-def masses(matrix: Matrix, token_ids: ArrayLike) -> dict[str, TokenMass]:
+def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
     """The mass on duplicate tokens, and on what followed earlier ones: token_ids (*batch, n_k) or (n_k)"""
-    ids = checked_ids(matrix, token_ids)
+    ids = checked_ids(view, token_ids)
     _, ids = np.unique(ids, return_inverse=True)
-    ids = ids.reshape(math.prod(matrix.call.batch_shape), matrix.n_k).astype(np.int64)
-    of_query = ids[:, matrix.n_k - matrix.n_q :]
-    followed = np.concatenate([np.full((len(ids), 1), -1), ids[:, :-1]], axis=1)[:, : matrix.n_k]
+    ids = ids.reshape(math.prod(view.call.batch_shape), view.n_k).astype(np.int64)
+    of_query = ids[:, view.n_k - view.n_q :]
+    followed = np.concatenate([np.full((len(ids), 1), -1), ids[:, :-1]], axis=1)[:, : view.n_k]
     return {
-        "duplicate_token": _mass(matrix, of_query, ids, later=True),
-        "induction": _mass(matrix, of_query, followed, later=False),
+        "duplicate_token": _mass(view, of_query, ids, later=True),
+        "induction": _mass(view, of_query, followed, later=False),
     }
 
 
-def checked_ids(matrix: Matrix, token_ids: ArrayLike) -> np.ndarray:
+def checked_ids(view: View, token_ids: ArrayLike) -> np.ndarray:
     """One token id for each key and batch entry: → (*batch, n_k)"""
-    ids = numbers("token_ids", token_ids)
-    if matrix.n_q > matrix.n_k:
+    ids = np.asarray(token_ids)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"token_ids must be whole numbers, got {ids.dtype.name} of shape {ids.shape}")
+    if view.n_q > view.n_k:
         raise ValueError(
-            f"token_ids name the tokens of queries and keys alike, but {matrix.n_q} queries cannot be the last "
-            f"positions of {matrix.n_k} keys"
+            f"token_ids name the tokens of queries and keys alike, but {view.n_q} queries cannot be the last "
+            f"positions of {view.n_k} keys"
         )
     try:
-        return np.broadcast_to(ids, (*matrix.batch_shape, matrix.n_k))
+        return np.broadcast_to(ids, (*view.batch_shape, view.n_k))
     except ValueError:
         raise ValueError(
-            f"token_ids need one id for each of the {matrix.n_k} keys, shape {(*matrix.batch_shape, matrix.n_k)} or "
-            f"{(matrix.n_k,)}, got shape {ids.shape}"
+            f"token_ids need one id for each of the {view.n_k} keys, shape {(*view.batch_shape, view.n_k)} or "
+            f"{(view.n_k,)}, got shape {ids.shape}"
         ) from None
 
 
-def _mass(matrix: Matrix, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
+def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
     """The mass on the keys whose token is the query's: those before it, and those after it too if `later`."""
-    call = matrix.again(None, sinks=False)
+    call = passes.again(view, None, sinks=False)
     tied = call.allowed is not None or call.rule is not None or call.bias is not None or call.table is not None
-    if tied or call.many_axes is not None or not matrix.lse.size or too_far(matrix.lse).any():
-        return _by_rule(matrix, of_query, of_key, later=later)
+    if tied or call.many_axes is not None or not view.recomputed.lse.size or too_far(view.recomputed.lse).any():
+        return _by_rule(view, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
-    part = call.run()[1]
+    part = kernels.launch.compute(call)[1]
     assert part is not None
     assert call.ranges is not None
     full = (*call.lead, call.n_q)
@@ -76,7 +80,7 @@ def _mass(matrix: Matrix, of_query: np.ndarray, of_key: np.ndarray, *, later: bo
         np.take_along_axis(x, np.broadcast_to(back, full), axis=-1)
         for x in (part.reshape(full), np.broadcast_to(union_size(*call.ranges), full))
     )
-    return TokenMass(matrix.shaped(matrix.recomputed.share(part)), matrix.shaped(keys))
+    return TokenMass(view.shaped(view.recomputed.share(part)), view.shaped(keys))
 
 
 def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> tuple[np.ndarray, Call]:
@@ -132,15 +136,15 @@ def _rows(x: np.ndarray, order: np.ndarray, batch: tuple[int, ...]) -> np.ndarra
     return np.take_along_axis(x, order.reshape(*batch, 1, order.shape[-1], 1), axis=-2)
 
 
-def _by_rule(matrix: Matrix, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
+def _by_rule(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
     """The same, where positions must stay what they are."""
-    shift = matrix.n_k - matrix.n_q
+    shift = view.n_k - view.n_q
 
     def same(batch: np.ndarray, head: np.ndarray, query: np.ndarray, key: np.ndarray) -> np.ndarray:
         alike = of_query[batch, query] == of_key[batch, key]
         return alike & ((key != query + shift) if later else (key < query + shift))
 
     rule = masks.where(same)
-    call = matrix.again(None, rule, sinks=False)
-    keys = Weights(call, matrix.recomputed.lse).counts()
-    return TokenMass(matrix.mass(rule), matrix.shaped(np.array(keys)))
+    call = passes.again(view, None, rule, sinks=False)
+    keys = Weights(call, view.recomputed.lse).counts()
+    return TokenMass(passes.mass(view, rule), view.shaped(np.array(keys)))

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+Span = tuple[int, int]  # where something starts and stops, in characters of its text
+
 CONTINUES = "##"  # WordPiece's mark of a token that continues a word
 MOST_TOGETHER = 8  # tokens that are read as one until they make a character
 
@@ -25,7 +27,7 @@ class Spans(NamedTuple):
     """
 
     text: str
-    offsets: list[tuple[int, int]]
+    offsets: list[Span]
     names: list[str | None]
 
 
@@ -57,6 +59,18 @@ def token_spans(ids: Sequence[int] | ArrayLike, tokenizer: Any, text: str | None
     return joined
 
 
+def checked_offsets(text: str, offsets: Sequence[Sequence[int]]) -> list[Span]:
+    """Places inside the text."""
+    spans = [(int(start), int(stop)) for start, stop in offsets]
+    for i, (start, stop) in enumerate(spans):
+        if not 0 <= start <= stop <= len(text):
+            raise ValueError(
+                f"offsets of token {i} are ({start}, {stop}), outside a text of {len(text)} characters "
+                "(do they belong to another text?)"
+            )
+    return spans
+
+
 def _checked_ids(ids: Sequence[int] | ArrayLike) -> list[int]:
     """One sequence of token ids."""
     array = np.asarray(ids)
@@ -69,7 +83,7 @@ def _checked_ids(ids: Sequence[int] | ArrayLike) -> list[int]:
     return [int(number) for number in array.reshape(-1)]
 
 
-def _found(ids: list[int], tokenizer: Any, text: str) -> tuple[int, list[tuple[int, int]]]:
+def _found(ids: list[int], tokenizer: Any, text: str) -> tuple[int, list[Span]]:
     """Where among the ids those of the text begin, and their offsets; fewer if the ids are cut off."""
     encoding = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False, verbose=False)
     wanted, offsets = list(encoding["input_ids"]), [(int(a), int(b)) for a, b in encoding["offset_mapping"]]
@@ -87,10 +101,10 @@ def _found(ids: list[int], tokenizer: Any, text: str) -> tuple[int, list[tuple[i
     )
 
 
-def _in_text(ids: list[int], tokenizer: Any, text: str, offsets: list[tuple[int, int]]) -> Spans:
+def _in_text(ids: list[int], tokenizer: Any, text: str, offsets: list[Span]) -> Spans:
     """The tokenizer's offsets, made to mean one thing: a token has the space it begins with, if the text has it."""
     special, continues = set(tokenizer.all_special_ids), "WordPiece" in _decoder(tokenizer)
-    places: list[tuple[int, int]] = []
+    places: list[Span] = []
     names: list[str | None] = []
     for number, token, (start, stop) in zip(ids, tokenizer.convert_ids_to_tokens(ids), offsets, strict=True):
         spaced = token[:1] in ("Ġ", "▁")
@@ -130,7 +144,7 @@ def _from_tokens(ids: list[int], tokenizer: Any, *, begins: bool = False) -> Spa
 def _together(ids: list[int], tokens: list[str], names: list[str | None], tokenizer: Any) -> Spans:
     """By decoding: a token that makes no character is read with those after it, and they share what they make."""
     text, i = "", 0
-    places: list[tuple[int, int]] = []
+    places: list[Span] = []
     while i < len(ids):
         if names[i] is not None:
             places.append((len(text), len(text)))

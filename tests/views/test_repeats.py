@@ -7,7 +7,7 @@ import pytest
 
 from clearhead import biases, masks
 from clearhead.views import look
-from clearhead.views.tokens import masses
+from clearhead.views.repeats import masses
 
 N_Q, N_K = 47, 53
 
@@ -56,7 +56,7 @@ def test_masses(name, different):
     elif "mask" in options:
         allowed = allowed & options["mask"]
     for pattern, keys in judge(view, ids).items():
-        found = masses(view.matrix, ids)[pattern]
+        found = masses(view, ids)[pattern]
         np.testing.assert_allclose(found.mass, (weights * keys).sum(axis=-1), rtol=1e-11, atol=1e-14, err_msg=pattern)
         np.testing.assert_array_equal(found.keys, (keys & allowed).sum(axis=-1))
 
@@ -73,9 +73,7 @@ def test_any_leading_axes(shape, kv):
     ids = np.random.default_rng(2).integers(0, 5, N_K)
     for pattern, same in judge(view, ids).items():
         same = same if view.lead else same[0]
-        np.testing.assert_allclose(
-            masses(view.matrix, ids)[pattern].mass, (view.weights() * same).sum(axis=-1), rtol=1e-11
-        )
+        np.testing.assert_allclose(masses(view, ids)[pattern].mass, (view.weights() * same).sum(axis=-1), rtol=1e-11)
 
 
 class TestErrors:

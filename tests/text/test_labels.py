@@ -9,18 +9,9 @@ from hypothesis import given, strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
-from clearhead.views.labels import (
-    clusters,
-    display_width,
-    escaped,
-    group_labels,
-    labels_from_offsets,
-    shorten,
-    token_labels,
-    visible,
-    word_groups,
-)
-from clearhead.views.spans import token_spans
+from clearhead.text.labels import escaped, labels_from_offsets, token_labels, visible
+from clearhead.text.spans import token_spans
+from clearhead.text.words import group_labels, word_groups
 
 SENTENCES = [
     "고양이가 쥐를 잡았다.",
@@ -198,6 +189,25 @@ def test_ids_come_as_lists_arrays_and_tensors():
     assert token_labels([], tokenizer) == []
 
 
+def test_special_tokens_are_words_of_their_own():
+    tokenizer = word_piece()
+    text = "The cat caught 고양이를."
+    ids = tokenizer(text)["input_ids"]
+    spans = token_spans(ids, tokenizer, text)
+    groups = word_groups(spans.text, spans.offsets)
+    words = group_labels(token_labels(ids, tokenizer, text), groups)
+    assert words == ["[CLS]", "The", "cat", "caught", "고양이를", ".", "[SEP]"]
+
+
+def test_bytes_are_merged_into_words_without_marks():
+    tokenizer = byte_level()
+    text = "뷁에서 쥐를 caught"
+    ids = tokenizer(text)["input_ids"]
+    spans = token_spans(ids, tokenizer, text)
+    assert len(ids) > 9
+    assert group_labels(token_labels(ids, tokenizer), word_groups(spans.text, spans.offsets)) == text.split()
+
+
 # Offsets
 
 
@@ -223,119 +233,7 @@ def test_every_cut_of_a_text_has_visible_labels(text, pieces):
         assert "\n" not in label
 
 
-# Words
-
-
-def numbers(text: str, offsets: list[tuple[int, int]], by: str = "word") -> list[int]:
-    return word_groups(text, offsets, by).tolist()
-
-
-def test_subwords_of_a_word_share_its_number():
-    text = "The cats aren't state-of-the-art."
-    pieces = ["The", " ca", "ts", " are", "n't", " state", "-", "of-the", "-art", "."]
-    cuts = np.cumsum([0, *map(len, pieces)])
-    offsets = list(pairwise(cuts.tolist()))
-    assert numbers(text, offsets) == [0, 1, 1, 2, 2, 3, 3, 3, 3, 4]
-    labels = labels_from_offsets(text, offsets)
-    assert group_labels(labels, word_groups(text, offsets)) == ["The", "cats", "aren't", "state-of-the-art", "."]
-
-
-def test_words_of_other_scripts():
-    assert numbers("我去学校", [(i, i + 1) for i in range(4)]) == [0, 1, 2, 3]
-    assert numbers("हिन्दी भाषा", [(i, i + 1) for i in range(11)]) == [0] * 6 + [1] * 5
-    assert numbers("학교에서, 갔다", [(0, 2), (2, 4), (4, 5), (5, 6), (6, 8)]) == [0, 0, 1, 2, 2]
-
-
-def test_special_tokens_are_words_of_their_own():
-    tokenizer = word_piece()
-    text = "The cat caught 고양이를."
-    ids = tokenizer(text)["input_ids"]
-    spans = token_spans(ids, tokenizer, text)
-    groups = word_groups(spans.text, spans.offsets)
-    words = group_labels(token_labels(ids, tokenizer, text), groups)
-    assert words == ["[CLS]", "The", "cat", "caught", "고양이를", ".", "[SEP]"]
-
-
-def test_bytes_are_merged_into_words_without_marks():
-    tokenizer = byte_level()
-    text = "뷁에서 쥐를 caught"
-    ids = tokenizer(text)["input_ids"]
-    spans = token_spans(ids, tokenizer, text)
-    assert len(ids) > 9
-    assert group_labels(token_labels(ids, tokenizer), word_groups(spans.text, spans.offsets)) == text.split()
-
-
-def test_sentences():
-    text = 'He is 3.5 m tall. "Really?" she said… 갔다.\n끝'
-    words = [(m, m + 1) for m, c in enumerate(text) if c != " "]
-    groups = numbers(text, words, by="sentence")
-    firsts = [text[words[groups.index(n)][0]] for n in range(max(groups) + 1)]
-    assert firsts == ["H", '"', "s", "갔", "끝"]
-
-
-# Widths
-
-
-@pytest.mark.parametrize(
-    ("text", "columns"),
-    [
-        ("abc", 3),
-        ("한글", 4),
-        (unicodedata.normalize("NFD", "한글"), 4),
-        ("漢字", 4),
-        ("Ａ", 2),
-        ("e\u0301", 1),
-        ("🙂", 2),
-        ("👍🏽", 2),
-        ("👨\u200d👩\u200d👧", 2),
-        ("🇰🇷🇫🇷", 4),
-        ("❤\ufe0f", 2),
-        ("❤", 1),
-        ("می\u200cخواهم", 7),
-        ("", 0),
-    ],
-)
-def test_display_width(text, columns):
-    assert display_width(text) == columns
-
-
-def test_clusters_are_what_a_reader_counts():
-    text = "ae\u0301" + unicodedata.normalize("NFD", "한") + "👨\u200d👩🇰🇷🇫🇷x"
-    assert [unicodedata.normalize("NFC", part) for part in clusters(text)] == [
-        "a",
-        "é",
-        "한",
-        "👨\u200d👩",
-        "🇰🇷",
-        "🇫🇷",
-        "x",
-    ]
-
-
-@given(st.text(st.characters(codec=None), max_size=30), st.integers(1, 20))
-def test_what_is_shortened_fits_and_is_cut_between_characters(text, width):
-    short = shorten(text, width)
-    assert display_width(short) <= width
-    if short != text:
-        head, _, tail = short.partition("…")
-        whole = "".join(clusters(text))
-        assert "…" in text or (whole.startswith(head) and whole.endswith(tail))
-
-
-@pytest.mark.parametrize(
-    ("text", "width", "short"),
-    [
-        ("abcdefghij", 10, "abcdefghij"),
-        ("abcdefghijk", 10, "abcdef…ijk"),
-        ("가나다라마바", 12, "가나다라마바"),
-        ("가나다라마바사", 12, "가나다라…사"),
-        ("ae\u0301e\u0301e\u0301z", 4, "ae\u0301…z"),
-        ("abc", 1, "…"),
-        ("👨\u200d👩\u200d👧 가족 사진입니다", 9, "👨\u200d👩\u200d👧 가…다"),
-    ],
-)
-def test_what_is_too_long_loses_its_middle(text, width, short):
-    assert shorten(text, width) == short
+# Nothing invisible
 
 
 @pytest.mark.parametrize(
@@ -395,8 +293,3 @@ def test_ids_of_another_text():
 def test_offsets_outside_the_text():
     with pytest.raises(ValueError, match=r"offsets of token 1 are \(2, 9\), outside a text of 5 characters"):
         labels_from_offsets("abcde", [(0, 2), (2, 9)])
-
-
-def test_an_unknown_grouping():
-    with pytest.raises(ValueError, match="by must be one of 'word', 'sentence', got 'page'"):
-        word_groups("a", [(0, 1)], by="page")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from clearhead.figures.captions import LANGUAGES, ON_ONE_PAGE
+from clearhead.page.captions import LANGUAGES, ON_ONE_PAGE, in_language
 
 FORMATS = ("png", "svg", "pdf")
 SENTENCE = "고양이 세 마리가 공원에서 물을 마셨다"
@@ -32,29 +32,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw everything first, then write it, so that a text that cannot be read leaves nothing behind."""
-    from clearhead.figures.gallery import page
-    from clearhead.figures.save import rendered, write_bytes
-    from clearhead.figures.showcase import pictures, read
+    from clearhead.figures.save import rendered
+    from clearhead.files import write_whole
+    from clearhead.page.gallery import page
+    from clearhead.page.showcase import pictures, read
     from clearhead.translate.translator import Translator
 
     folder: Path = options.out
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"--out {folder} is a file; name a folder, which is made if it is not there")
     translator = Translator.load(options.model)
-    seen = read(translator, options.text)
-    drawn = pictures(seen, options.language)
+    subject = read(translator, options.text)
+    drawn = pictures(subject, options.language)
     files = {picture.name: rendered(picture.figure, options.format) for picture in drawn}
     inside, shown = options.format, files
     if options.format == "pdf":  # which a browser does not show inside a page
         inside, shown = "png", {picture.name: rendered(picture.figure, "png") for picture in drawn}
-    document = page(drawn, shown, seen.source, seen.target, language=options.language, file_type=inside)
+    source, target = subject.attention.translated.source, subject.attention.translated.text
+    document = page(drawn, shown, source, target, language=options.language, file_type=inside)
     folder.mkdir(parents=True, exist_ok=True)
-    of_one = LANGUAGES.index(options.language)
-    print(f"{seen.source} → {seen.target}")
+    print(f"{source} → {target}")
     for picture in drawn:
         path = folder / f"{picture.name}.{options.format}"
-        write_bytes(files[picture.name], path)
-        print(f"{path}: {picture.words.shows[of_one]}")
-    write_bytes(document.encode(), folder / "index.html")
-    print(f"{folder / 'index.html'}: {ON_ONE_PAGE[of_one]}")
+        write_whole(path, files[picture.name])
+        print(f"{path}: {in_language(picture.words.shows, options.language)}")
+    write_whole(folder / "index.html", document.encode())
+    print(f"{folder / 'index.html'}: {in_language(ON_ONE_PAGE, options.language)}")
     return 0

@@ -1,0 +1,125 @@
+"""How a call is cut into tasks. Decided by its shape alone, so that the number of threads changes no bit."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import NamedTuple
+
+from clearhead.call import Call
+from clearhead.kernels.gemm import MIDDLE, WIDEST
+from clearhead.kernels.job import BLOCK, Scratch, scratch_for
+from clearhead.kernels.target import TARGET
+
+FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
+LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
+FEW_BACKWARD_TASKS = 8  # the same for the backward pass, whose tasks have all queries of a head
+LEAST_BACKWARD_SPLIT = 2 * BLOCK
+SHARED_TASKS = 16  # parts of the keys when all heads add to one bias and so cannot go side by side
+MOST_PARTS = 16  # into which an observation deals a head's panels: each sums over its own queries what keys receive
+
+
+class Plan(NamedTuple):
+    """How a call is cut into tasks."""
+
+    group: int  # query heads that share a key head
+    folded: int  # how many of them lie in one panel
+    vectors: int  # a panel's width in vectors
+    width: int  # and in queries
+    panels: int
+    heads: int
+    split: int  # keys per task
+    splits: int
+    tasks: int
+    heads_per_task: int
+    scratch: Scratch
+
+
+class Shape(NamedTuple):
+    """What a plan depends on."""
+
+    n_q: int
+    n_k: int
+    d: int
+    d_v: int
+    batch: int
+    heads: int
+    kv_heads: int
+    itemsize: int
+    ranges: int
+
+    @property
+    def lanes(self) -> int:
+        return TARGET.lanes(self.itemsize)
+
+    @property
+    def group(self) -> int:
+        return max(self.heads // max(self.kv_heads, 1), 1)
+
+
+def shape_of(call: Call) -> Shape:
+    """The shape of a call."""
+    return Shape(
+        call.n_q, call.n_k, call.q.shape[-1], call.d_v, math.prod(call.batch_shape), call.heads, call.kv_heads,
+        call.kind.itemsize, 0 if call.ranges is None else call.ranges.low.shape[-2],
+    )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=256)
+def forward_plan(shape: Shape) -> Plan:
+    """Panels of queries against keys, which are split where there are few panels."""
+    # query heads that share keys go into one panel where one head alone would not fill it
+    folded = shape.group if shape.n_q < WIDEST * shape.lanes else 1
+    vectors = _vectors_for(shape.n_q * folded, shape.lanes)
+    whole = _plan(shape, folded=folded, vectors=vectors, split=max(shape.n_k, 1))
+    return _split(shape, whole, math.ceil(FEW_TASKS / max(whole.tasks, 1)), LEAST_SPLIT)
+
+
+@functools.lru_cache(maxsize=256)
+def backward_plan(shape: Shape, shared: bool) -> Plan:
+    """A key head with all queries of all heads that share it. `shared`: the heads must take turns."""
+    vectors = _vectors_for(shape.n_q * shape.group, shape.lanes)
+    whole = _plan(shape, folded=shape.group, vectors=vectors, split=max(shape.n_k, 1))
+    parts = SHARED_TASKS if shared else math.ceil(FEW_BACKWARD_TASKS / max(whole.heads, 1))
+    plan = _split(shape, whole, parts, LEAST_BACKWARD_SPLIT)
+    together = plan.heads if shared else 1
+    return plan._replace(tasks=plan.heads * plan.splits // max(together, 1), heads_per_task=together)
+
+
+@functools.lru_cache(maxsize=256)
+def watching_plan(shape: Shape) -> Plan:
+    """Panels of full width, several of one head in a task, its keys not split."""
+    plan = _plan(shape, folded=1, vectors=WIDEST, split=max(shape.n_k, 1))
+    parts = math.ceil(plan.panels / math.ceil(plan.panels / MOST_PARTS))
+    return plan._replace(tasks=plan.heads * parts)
+
+
+def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
+    width = vectors * shape.lanes
+    panels = math.ceil(shape.n_q * folded / width)
+    heads = shape.batch * shape.kv_heads * (shape.group // folded)
+    splits = max(1, math.ceil(shape.n_k / split))
+    return Plan(
+        group=shape.group,
+        folded=folded,
+        vectors=vectors,
+        width=width,
+        panels=panels,
+        heads=heads,
+        split=split,
+        splits=splits,
+        tasks=panels * heads * splits,
+        heads_per_task=1,
+        scratch=scratch_for(shape.itemsize, width, shape.d, shape.d_v, shape.ranges),
+    )
+
+
+def _split(shape: Shape, plan: Plan, parts: int, least: int) -> Plan:
+    """A plan with the keys in about so many parts of whole blocks, none below `least` keys."""
+    split = max(least, BLOCK * math.ceil(shape.n_k / parts / BLOCK))
+    return _plan(shape, folded=plan.folded, vectors=plan.vectors, split=split)
+
+
+def _vectors_for(rows: int, lanes: int) -> int:
+    """How many vectors wide a panel has to be for so many queries."""
+    return 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST

@@ -1,0 +1,168 @@
+"""What a mask is, and what joining masks with &, | and ~ makes.
+
+A boolean array joins as the mask it is, so that one is here too; the other kinds are in `kinds`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool
+
+from clearhead import checks
+from clearhead.masks.lookup import look_up
+from clearhead.masks.ranges import Ranges, both, either, outside
+from clearhead.masks.sizes import Sizes, Where, places
+
+
+class Mask:
+    """Which key each query may attend to. Join masks with `&`, `|` and `~`."""
+
+    __array_ufunc__ = None  # array & mask is the mask's to answer
+
+    def __and__(self, other: Mask | np.ndarray) -> Mask:
+        return Both(self, _mask(other)) if _is_mask(other) else NotImplemented
+
+    def __or__(self, other: Mask | np.ndarray) -> Mask:
+        return Either(self, _mask(other)) if _is_mask(other) else NotImplemented
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Mask:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a mask has no truth value; join masks with &, | and ~ instead of and, or and not")
+
+    def allows(self, at: Where) -> Bool[np.ndarray, "*places"]:
+        """Whether each place may be attended, in array arithmetic."""
+        raise NotImplementedError
+
+    def ranges(self, sizes: Sizes) -> Ranges | None:
+        """The same in runs of keys, or None where it takes too many."""
+        return None
+
+    def written(self, sizes: Sizes) -> np.ndarray | None:
+        """The boolean array this mask is, if it is nothing else: the piece for a call, as it lies in memory."""
+        return None
+
+    def period(self) -> int | None:
+        """The step, if this mask allows every so many keys, counted from the query's own, and is nothing else."""
+        return None
+
+    def array(
+        self,
+        n_q: int,
+        n_k: int | None = None,
+        *,
+        batch_shape: tuple[int, ...] = (),
+        heads: int | None = None,
+        first_query: int | None = None,
+        first_key: int | None = None,
+        offset: int | None = None,
+    ) -> Bool[np.ndarray, "*lead n_q n_k"]:
+        """The mask written out: (n_q, n_k), or (*batch_shape, heads, n_q, n_k) if sizes for those are given.
+
+        first_query, first_key, offset: which part of a sequence this is, and where its queries stand: see `Sizes`.
+        """
+        n_q = checks.count("n_q", n_q, least=0)
+        n_k = n_q if n_k is None else checks.count("n_k", n_k, least=0)
+        sizes = Sizes(n_q, n_k, batch_shape, 1 if heads is None else heads, first_query, first_key, offset)
+        full = np.broadcast_to(self.allows(places(sizes)), (*batch_shape, sizes.heads, n_q, n_k))
+        return full if heads is not None else full[..., 0, :, :]
+
+
+def _is_mask(other: object) -> bool:
+    return isinstance(other, Mask) or (isinstance(other, np.ndarray) and other.dtype == np.bool_)
+
+
+def _mask(other: Mask | np.ndarray) -> Mask:
+    return other if isinstance(other, Mask) else of_array(other)
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanArray(Mask):
+    """An array that broadcasts to (*batch, heads, n_q, n_k) of the whole; True = may attend."""
+
+    allowed: np.ndarray
+
+    def allows(self, at: Where) -> np.ndarray:
+        self._reaches(at.sizes)
+        return look_up(self.allowed, at, at.query, at.key)
+
+    def written(self, sizes: Sizes) -> np.ndarray | None:
+        if sizes.whole:
+            return self.allowed
+        self._reaches(sizes)
+        rows, columns = (
+            slice(None) if has == 1 else slice(numbers.start, numbers.stop)
+            for has, numbers in zip(self.allowed.shape[-2:], (sizes.queries, sizes.keys), strict=True)
+        )
+        return self.allowed[..., rows, columns]
+
+    def _reaches(self, sizes: Sizes) -> None:
+        """It has a row for each query and a column for each key, or one for all."""
+        axes = (("n_q", "queries", sizes.queries), ("n_k", "keys", sizes.keys))
+        for has, (name, what, numbers) in zip(self.allowed.shape[-2:], axes, strict=True):
+            if sizes.whole and has not in (1, len(numbers)):
+                raise ValueError(f"mask of shape {self.allowed.shape} does not broadcast to {name} = {len(numbers)}")
+            if has != 1 and has < numbers.stop:
+                raise ValueError(
+                    f"mask of shape {self.allowed.shape} does not reach {what} {numbers.start} … {numbers.stop - 1} of "
+                    "the whole; it must be the mask of the whole sequence"
+                )
+
+
+def of_array(allowed: np.ndarray) -> Mask:
+    """The mask that a boolean array is."""
+    return BooleanArray(allowed if allowed.ndim >= 2 else allowed.reshape(1, -1))
+
+
+@dataclass(frozen=True)
+class Both(Mask):
+    """What two masks allow."""
+
+    a: Mask
+    b: Mask
+
+    def allows(self, at: Where) -> np.ndarray:
+        return self.a.allows(at) & self.b.allows(at)
+
+    def ranges(self, sizes: Sizes) -> Ranges | None:
+        return both(self.a.ranges(sizes), self.b.ranges(sizes))
+
+
+@dataclass(frozen=True)
+class Either(Mask):
+    """What one of two masks allows."""
+
+    a: Mask
+    b: Mask
+
+    def allows(self, at: Where) -> np.ndarray:
+        return self.a.allows(at) | self.b.allows(at)
+
+    def ranges(self, sizes: Sizes) -> Ranges | None:
+        return either(self.a.ranges(sizes), self.b.ranges(sizes))
+
+
+@dataclass(frozen=True)
+class Not(Mask):
+    """What a mask forbids."""
+
+    a: Mask
+
+    def __invert__(self) -> Mask:
+        return self.a
+
+    def allows(self, at: Where) -> np.ndarray:
+        return ~self.a.allows(at)
+
+    def ranges(self, sizes: Sizes) -> Ranges | None:
+        return outside(self.a.ranges(sizes), sizes.n_k)
+
+
+def parts(mask: Mask) -> list[Mask]:
+    """The masks that `mask` joins with &, itself if there are none."""
+    return [*parts(mask.a), *parts(mask.b)] if isinstance(mask, Both) else [mask]

@@ -1,0 +1,114 @@
+"""Other questions to the same queries and keys, each answered by another pass of the kernels.
+
+What is a sum over many weights is not summed weight by weight: a mass is what an lse of fewer keys says, mixed values
+are attention itself, and what keys receive is observed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clearhead import checks, kernels, masks
+from clearhead.call import Call, prepare
+from clearhead.views.weights import Weights, strips, too_far
+
+if TYPE_CHECKING:
+    from clearhead.kernels.observation import Observation
+    from clearhead.views.view import View
+
+
+def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
+    """The share of attention on the keys a further mask allows: see `View.mass`."""
+    lse = view.recomputed.lse
+    if further is None and view.call.sinks is None:
+        return view.shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(view.call.kind))
+    call = again(view, None, _boolean(further), sinks=False)
+    part = kernels.launch.compute(call)[1]
+    assert part is not None
+    share, far = view.recomputed.share(part.reshape(lse.shape)), too_far(lse)
+    return view.shaped(_summed(view, call, share, far) if far.any() else share)
+
+
+def _summed(view: View, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
+    """Masses weight by weight, for queries whose lse says too little."""
+    inside = Weights(call, share)
+    for batch, head in view.recomputed.heads():
+        rows = np.flatnonzero(far[(*batch, head)])
+        for strip in strips(rows.size, view.n_k):
+            query = rows[strip]
+            weights = view.recomputed.window(batch, head, query, slice(None))
+            kept = inside.allowed(batch, head, query[:, None], np.arange(view.n_k))
+            share[(*batch, head)][query] = np.where(kept, weights, 0).sum(axis=-1)
+    return share
+
+
+def mix(view: View, values: np.ndarray) -> np.ndarray:
+    """Other values under the same weights: see `View.mix`."""
+    if values.ndim < 2 or values.shape[-2] != view.n_k:
+        raise ValueError(f"values need a row for each of the {view.n_k} keys, got shape {values.shape}")
+    return kernels.launch.compute(again(view, values))[0]
+
+
+def received_from(view: View, shares: np.ndarray) -> np.ndarray:
+    """The attention each key gets if queries count so much each: see `View.received_from`."""
+    try:
+        shares = np.broadcast_to(shares, (*view.lead, view.n_q))
+    except ValueError:
+        raise ValueError(
+            f"shares of shape {shares.shape} do not broadcast to {(*view.lead, view.n_q)}, one for each query"
+        ) from None
+    shares = shares.reshape(*view.call.lead, view.n_q)
+    return kernels.observation.observe(view.call, row_weights=shares, output=False).observation.received
+
+
+def pooled(view: View, size: int | None = None) -> Observation:
+    """What was observed, with a map; another one if it is to be of another size."""
+    observed = view.observed
+    if size is not None and observed.map_count.shape[-2:] != (min(size, view.n_q), min(size, view.n_k)):
+        return kernels.observation.observe(view.call, map_size=size, output=False).observation
+    if size is None and 0 in observed.map_count.shape[-2:] and view.n_q and view.n_k:
+        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+    return observed
+
+
+def again(view: View, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
+    """The same call with other values, perhaps fewer keys and no sinks. Without values, for its lse alone.
+
+    The output is not rounded to half precision, as these values are not the model's.
+    """
+    mask = further if view.mask is None else view.mask if further is None else view.mask & further
+    q, k, v = view.inputs
+    if values is None:
+        values = no_values(v, k)
+    else:
+        q = q.astype(checks.compute_type(view.call.kind, values.dtype), copy=False)
+    if view.call.has_heads:
+        values = values if values.ndim > 2 else values[None]
+        values = np.broadcast_to(values, (*view.batch_shape, *values.shape[-3:]))
+    call = prepare(
+        q, k, values, mask=mask, scale=view.call.scale, softcap=view.call.softcap or None,
+        sinks=view.call.sinks if sinks else None, lse=True,
+    )  # fmt: skip
+    return replace(call, bias=view.call.bias, table=view.call.table, bias_shape=view.call.bias_shape)
+
+
+def no_values(like: ArrayLike, keys: ArrayLike) -> np.ndarray:
+    """Values of one column that takes no memory, for calls of which only the lse is wanted."""
+    values, k = (checks.float_array("k", x, ndim=2) for x in (like, keys))
+    return np.broadcast_to(np.zeros((), values.dtype), (*values.shape[:-2], k.shape[-2], 1))
+
+
+def _boolean(mask: masks.Mask | ArrayLike | None) -> masks.Mask | None:
+    """A further mask, which can only allow or forbid."""
+    if mask is None or isinstance(mask, masks.Mask):
+        return mask
+    array = np.asarray(mask)
+    if array.dtype != np.bool_:
+        raise TypeError(
+            f"mask must be a mask from clearhead.masks or boolean (True = may attend), got {array.dtype.name}"
+        )
+    return masks.array(array)
