@@ -115,14 +115,18 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
     return checks.float_array(name, not_tensor(name, value, "output 0"), ndim=ndim)
 
 
-def explain(q: Any, k: Any, v: Any, *, return_lse: bool = False, **options: Any) -> Explanation:
-    """What `attention` would do with the same arguments: which path, why, tiles skipped, memory. Nothing is run."""
+def explain(q: Any, k: Any, v: Any, *, of: str = "attention", **options: Any) -> Explanation:
+    """What `attention` would do with the same arguments: which way, why, tiles skipped, memory. Nothing is run.
+
+    of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, which takes its
+    options too. The answer is data; printed, it is a few lines of text.
+    """
     options.pop("strict", None)
     if is_tensor(q):
         import clearhead.torch
 
-        return clearhead.torch.explain(q, k, v, return_lse=return_lse, **options)
-    return kernels.launch.explain(prepare(q, k, v, lse=return_lse, **options))
+        return clearhead.torch.explain(q, k, v, of=of, **options)
+    return kernels.forecast.explain(q, k, v, of=of, **options)
 
 
 def _on_tensors(q: Any, k: Any, v: Any, *, strict: bool, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
 from clearhead.call import Part, leading_axes
-from clearhead.kernels.explanation import Explanation
+from clearhead.kernels.explanation import Cut, Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 
 CHUNK = 256  # queries at a time
@@ -91,26 +91,43 @@ def way(
 
 
 def explain(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    of: str = "attention",
+    return_lse: bool = False,
+    **options: Any,
 ) -> Explanation:
     """Which way a call takes, and why."""
     batch_shape, heads, _ = leading_axes(q, k, v)
     n_q, n_k = q.shape[-2], k.shape[-2]
     every = math.prod(batch_shape) * heads
-    output = every * n_q * v.shape[-1] * q.element_size()
-    fused = way(q, k, v, lse=return_lse, **options) == "torch"
+    taken = way(q, k, v, lse=return_lse, **options)
     leaks = ", save that it lets a NaN in a masked value through" if options.get("mask") is not None else ""
+    reasons = {
+        "torch": f"scaled_dot_product_attention, which means the same here{leaks}",
+        "chunked": f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
+    }
+    memory = {"output": every * n_q * v.shape[-1] * q.element_size()}
+    if taken == "chunked":
+        memory["scores of a chunk"] = 3 * every * min(CHUNK, n_q) * n_k * 4
+    chunks = 1 if taken == "torch" else math.ceil(n_q / CHUNK)
     return Explanation(
-        path=f"{'torch' if fused else 'chunked'} ({q.device})",
-        reason=f"scaled_dot_product_attention, which means the same here{leaks}"
-        if fused
-        else f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
-        shape=f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}, {str(q.dtype).removeprefix('torch.')}",
-        tasks=1 if fused else math.ceil(n_q / CHUNK),
+        work=of,
+        way=taken,
+        machine=str(q.device),
+        arithmetic="",
+        shapes=tuple(tuple(x.shape) for x in (q, k, v)),
+        dtype=str(q.dtype).removeprefix("torch."),
+        because=(reasons[taken],),
+        cut=Cut(chunks, min(CHUNK, n_q), chunks, 1, 1, n_k),
         tiles=0,
         tiles_skipped=0,
-        bytes=output if fused else output + 3 * every * min(CHUNK, n_q) * n_k * 4,
-        slow=() if fused else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
+        memory=memory,
+        slow=()
+        if taken == "torch"
+        else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
     )
 
 
@@ -127,7 +144,7 @@ def chunked(
     softcap: float | None,
     dropout: float,
     seed: int | None,
-    part: Part | None,
+    part: Part | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A chunk of queries at a time, each in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)

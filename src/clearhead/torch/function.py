@@ -83,15 +83,13 @@ def attention(
     return (output, lse) if return_lse and lse is not None else output
 
 
-def explain(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
-) -> Explanation:
-    """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
+def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+    """What `clearhead.explain` tells, of tensors: the kernels' plan, or which of torch's ways is taken."""
     check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in STRUCTURES})
     if not has_kernels(q.device):
-        return fallback.explain(q, k, v, return_lse=return_lse, **options)
-    (q, k, v), options = as_arrays(q, k, v, **options)
-    return kernels.launch.explain(prepare(q, k, v, lse=return_lse, **options))
+        return fallback.explain(q, k, v, **options)
+    arrays, options = as_arrays(q, k, v, **options)
+    return kernels.forecast.explain(*arrays, **options)
 
 
 def as_arrays(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, Any], dict[str, Any]]:
