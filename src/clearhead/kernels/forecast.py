@@ -155,7 +155,7 @@ def _touched_by_ranges(call: Call, plan: Plan, panels: int, blocks: int) -> np.n
     Each run adds 1 from its first block on and takes it away after its last, so one sum tells all of them.
     """
     assert call.ranges is not None
-    if panels * blocks == 1:
+    if panels * blocks == 1 and math.prod(call.ranges.low.shape[:-2]) == 1:
         return np.full((1, 1, 1), (call.ranges.low < call.ranges.high).any())
     low, high = (_by_panel(x, call, plan) for x in np.broadcast_arrays(*call.ranges))  # (heads or 1, folded, runs, n_q)
     heads, folded, _, n_q = low.shape
