@@ -28,21 +28,27 @@ def options_of_look(problem: Problem) -> dict[str, Any]:
     return {name: x for name, x in problem.options.items() if name not in NOT_OF_LOOK}
 
 
-def check_look(problem: Problem, *, slack: float = 1.0) -> None:
-    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`."""
+def check_look(problem: Problem, *, slack: float = 1.0, strict: bool = True) -> None:
+    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`.
+
+    Unless `strict`, what is summed over queries is not compared where a key is not finite: such a key may
+    spoil what the others receive, and whether it is counted as masked depends on the mask beside it.
+    """
     options = options_of_look(problem)
     view = look(*problem.arrays, **options, top_k=5, map_size=MAP)
     output, lse = attention(*problem.arrays, **options, return_lse=True)
     np.testing.assert_array_equal(view.output.view(np.uint8), output.view(np.uint8), "looking changed the output")
     np.testing.assert_array_equal(view.lse, lse)
     truth = Truth(problem)
-    for name in ("entropy", "max_weight", "received", "on_first", "on_self"):
+    for name in ("entropy", "max_weight", "on_first", "on_self"):
         truth.check(name, getattr(view, name), slack=slack)
     truth.check("distance", view.distance, slack=2 * slack)  # thousands of terms, one after another
     truth.check("mass", view.mass(), slack=slack)
-    truth.check("mean", view.map(), slack=slack)
-    truth.check("max", view.map("max"), slack=slack)
     truth.check("weights", view.weights(), slack=slack)
+    if strict or not problem.strange_keys.any():
+        truth.check("received", view.received, slack=slack)
+        truth.check("mean", view.map(), slack=slack)
+        truth.check("max", view.map("max"), slack=slack)
     truth.check_top(*view.top_k, slack=slack)
 
 
