@@ -112,14 +112,14 @@ def _only(mask: Any, clean: np.ndarray) -> Any:
 def clean_queries(problem: Problem, answer: Answer) -> np.ndarray:
     """Which queries see nothing but numbers, or nothing at all: (…, h, n_q)
 
-    A softcap makes a number of an infinite score, and 0 · inf of its derivative.
+    A query that is not finite is clean only where it takes no part at all. A softcap makes a number of an infinite
+    score, and 0 · inf of its derivative; so does the judge of an infinite score whose sign is turned by the scale.
     """
-    clean = np.isfinite(answer.output).all(axis=-1) & (np.isfinite(answer.lse) | np.isneginf(answer.lse))
-    if problem.options.get("softcap") is not None:
-        strange = ~np.isfinite(problem.k).all(axis=-1)
-        if strange.ndim > 1 and problem.lead:
-            strange = strange.repeat(problem.lead[-1] // strange.shape[-2], axis=-2)
-        clean = clean & ~(in_sight(problem) & strange[..., None, :]).any(axis=-1)
+    no_part = np.isneginf(answer.lse)
+    clean = np.isfinite(answer.output).all(axis=-1) & (np.isfinite(answer.lse) | no_part)
+    clean &= np.isfinite(problem.q).all(axis=-1) | no_part
+    if problem.options.get("softcap") is not None or (problem.options.get("scale") or 0) < 0:
+        clean &= ~(in_sight(problem) & problem.strange_keys[..., None, :]).any(axis=-1)
     return clean
 
 
