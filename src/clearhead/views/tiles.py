@@ -12,13 +12,12 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks, kernels
+from clearhead.matrices import REDUCTIONS, cell_length
 from clearhead.views.windows import of_heads, one_head
 
 if TYPE_CHECKING:
     from clearhead.kernels.recompute import Pooled
     from clearhead.views.view import View
-
-REDUCE = ("mean", "max")
 
 
 class Window(NamedTuple):
@@ -46,14 +45,9 @@ class Window(NamedTuple):
         return self.by_q.bit_length() - 1, self.by_k.bit_length() - 1
 
 
-def cell_length(n: int, size: int) -> int:
-    """The smallest power of two of which `size` cells hold n positions."""
-    return 1 << max(-(-n // size) - 1, 0).bit_length()
-
-
 def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, batch: Any) -> Float[np.ndarray, ...]:
     """See `View.tile`."""
-    checks.choice("reduce", reduce, REDUCE)
+    checks.choice("reduce", reduce, REDUCTIONS)
     window = checked_window(rows, cols, size, view.n_q, view.n_k)
     if head is None and batch is None:
         found = pooled(view, window)
