@@ -70,46 +70,33 @@ def statistics(weights: np.ndarray, allowed: np.ndarray, map_size: int = MAP) ->
         "on_first": weights[..., 0] if n_k else np.zeros_like(total),
         "on_self": np.where(query == key, weights, 0).sum(axis=-1),
         "mass": total,
-        "mean": pooled(weights, allowed, map_size, "mean"),
-        "max": pooled(weights, allowed, map_size, "max"),
+        "mean": tile(weights, allowed, (map_size, map_size), "mean"),
+        "max": tile(weights, allowed, (map_size, map_size), "max"),
     }
 
 
-def pooled(weights: np.ndarray, allowed: np.ndarray, size: int, reduce: str) -> np.ndarray:
-    """Cell by cell: the mean or the maximum over the places that are not masked, NaN where all are."""
-    n_q, n_k = weights.shape[-2:]
-    rows, cols = min(size, n_q), min(size, n_k)
+def tile(weights: np.ndarray, allowed: np.ndarray, size: tuple[int, int], reduce: str) -> np.ndarray:
+    """A window in at most so many cells of powers of two: weights (…, rows, cols) → (…, cells_q, cells_k)
+
+    The mean or the maximum over the places that are not masked, NaN where all are.
+    """
+    starts = []  # the first query and the first key of each cell
+    for n, most in zip(weights.shape[-2:], size, strict=True):
+        length = 1
+        while -(-n // length) > most:
+            length *= 2
+        starts.append(np.arange(0, n, length))
     if 0 in weights.shape:
-        return np.full((*weights.shape[:-2], rows, cols), np.nan, weights.dtype)
-    edges = [
-        np.searchsorted(np.arange(n) * cells // n, np.arange(cells)) for n, cells in ((n_q, rows), (n_k, cols))
-    ]  # the first query and the first key of each cell
+        return np.full((*weights.shape[:-2], *map(len, starts)), np.nan, weights.dtype)
     allowed = np.broadcast_to(allowed, weights.shape)
 
     def over_cells(how: np.ufunc, x: np.ndarray) -> np.ndarray:
-        return how.reduceat(how.reduceat(x, edges[0], axis=-2), edges[1], axis=-1)
+        return how.reduceat(how.reduceat(x, starts[0], axis=-2), starts[1], axis=-1)
 
     count = over_cells(np.add, allowed.astype(np.int64))
     values = np.where(allowed, weights, 0)
     found = over_cells(np.add, values) / np.maximum(count, 1) if reduce == "mean" else over_cells(np.maximum, values)
     return np.where(count > 0, found, np.nan)
-
-
-def tile(weights: np.ndarray, allowed: np.ndarray, size: tuple[int, int], reduce: str) -> np.ndarray:
-    """A window in cells of powers of two, one by one: weights (…, rows, cols) → (…, cells_q, cells_k)"""
-    lengths = [1, 1]
-    for axis, most in enumerate(size):
-        while -(-weights.shape[axis - 2] // lengths[axis]) > most:
-            lengths[axis] *= 2
-    rows, cols = (range(0, n, length) for n, length in zip(weights.shape[-2:], lengths, strict=True))
-    allowed = np.broadcast_to(allowed, weights.shape)
-    result = np.full((*weights.shape[:-2], len(rows), len(cols)), np.nan, weights.dtype)
-    for place in np.ndindex(result.shape):
-        row, col = rows[place[-2]], cols[place[-1]]
-        cell = (*place[:-2], slice(row, row + lengths[0]), slice(col, col + lengths[1]))
-        if (there := weights[cell][allowed[cell]]).size:
-            result[place] = there.mean() if reduce == "mean" else there.max()
-    return result
 
 
 class Truth:

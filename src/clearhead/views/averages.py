@@ -188,19 +188,20 @@ class Average:
 
     def _tile(self, batch: tuple[int, ...], window: tiles.Window, reduce: str) -> np.ndarray:
         """A tile of one batch entry. Sums can be averaged; maxima are those of the mean, some rows of it at a time."""
-        found = [tiles.pooled(view, window, number) for view, number in self._entries(batch)]
-        count = found[0].places[0] if self._one_mask else self._count(batch, window)
+        kind = self.views[0].call.kind
         if reduce == "mean":
+            found = [tiles.pooled(view, window, number, reduce) for view, number in self._entries(batch)]
             of_views = np.split(np.stack([x.total[0] for x in found]), np.cumsum([x.size for x in self.chosen])[:-1])
-            total = peak = mean(mean(iter(totals)) for totals in of_views)
-        else:
-            total = peak = np.zeros(window.cells)
-            for strip in strips(*window.shape):
-                rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
-                tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
-        return tiles.cell_values(total, peak, count, reduce, self.views[0].call.kind)
+            total = mean(mean(iter(totals)) for totals in of_views)
+            places = found[0].places[0] if self._one_mask else self._places(batch, window)
+            return tiles.cell_values(tiles.Pooled(total, total, places), reduce, kind)
+        peak = np.zeros(window.cells)
+        for strip in strips(*window.shape):
+            rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
+            tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
+        return tiles.cell_values(tiles.Pooled(peak, peak, self._places(batch, window)), reduce, kind)
 
-    def _count(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
+    def _places(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
         """How many places of each cell are not masked in every head."""
         count = np.zeros(window.cells, np.int64)
         key = np.arange(window.cols.start, window.cols.stop)

@@ -16,7 +16,6 @@ from clearhead import checks, kernels, masks
 from clearhead.call import Call, prepare
 
 if TYPE_CHECKING:
-    from clearhead.kernels.observation import Observation
     from clearhead.views.view import View
 
 
@@ -46,16 +45,6 @@ def received_from(view: View, shares: np.ndarray) -> np.ndarray:
         ) from None
     shares = shares.reshape(*view.call.lead, view.n_q)
     return kernels.observation.observe(view.call, row_weights=shares, output=False).observation.received
-
-
-def pooled(view: View, size: int | None = None) -> Observation:
-    """What was observed, with a map; another one if it is to be of another size."""
-    observed = view.observed
-    if size is not None and observed.map_count.shape[-2:] != (min(size, view.n_q), min(size, view.n_k)):
-        return kernels.observation.observe(view.call, map_size=size, output=False).observation
-    if size is None and 0 in observed.map_count.shape[-2:] and view.n_q and view.n_k:
-        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
-    return observed
 
 
 def again(view: View, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:

@@ -13,11 +13,18 @@ from jaxtyping import Float
 
 from clearhead import checks, kernels
 from clearhead.matrices import REDUCTIONS, cell_length
-from clearhead.views.windows import of_heads, one_head
+from clearhead.views.windows import of_heads, one_head, place
 
 if TYPE_CHECKING:
-    from clearhead.kernels.recompute import Pooled
     from clearhead.views.view import View
+
+
+class Pooled(NamedTuple):
+    """Cells of a window: the sum and the maximum of the weights in each, and how many places are not masked."""
+
+    total: np.ndarray
+    peak: np.ndarray
+    places: np.ndarray
 
 
 class Window(NamedTuple):
@@ -44,32 +51,68 @@ class Window(NamedTuple):
         """Which powers of two a cell is."""
         return self.by_q.bit_length() - 1, self.by_k.bit_length() - 1
 
+    def made_of(self, finer: Window) -> bool:
+        """Whether each cell is made of whole cells of another window, which begins where the matrix does."""
+        runs = ((self.rows, self.by_q, finer.rows, finer.by_q), (self.cols, self.by_k, finer.cols, finer.by_k))
+        return all(
+            by % length == 0 and run.start % length == 0 and (run.stop % length == 0 or run.stop == whole.stop)
+            for run, by, whole, length in runs
+        )
+
+    def coarser(self, how: np.ufunc, cells: np.ndarray, finer: Window) -> np.ndarray:
+        """The cells of a finer window joined into those of this one: (…, cells_q, cells_k)"""
+        for axis, run, by, length in ((-2, self.rows, self.by_q, finer.by_q), (-1, self.cols, self.by_k, finer.by_k)):
+            first, end = run.start // length, -(-run.stop // length)
+            cells = np.take(cells, range(first, end), axis=axis)
+            if by > length and end > first:
+                cells = how.reduceat(cells, np.arange(0, end - first, by // length), axis=axis)
+        return cells
+
 
 def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, batch: Any) -> Float[np.ndarray, ...]:
     """See `View.tile`."""
     checks.choice("reduce", reduce, REDUCTIONS)
     window = checked_window(rows, cols, size, view.n_q, view.n_k)
     if head is None and batch is None:
-        found = pooled(view, window)
-        return view.shaped(cell_values(found.total, found.peak, found.places, reduce, view.call.kind))
+        return view.shaped(cell_values(pooled(view, window, None, reduce), reduce, view.call.kind))
     entries = of_heads(view, head, batch)
     result = np.empty((*entries.shape, *window.cells), view.call.kind)
     for entry in np.ndindex(entries.shape):
-        found = pooled(view, window, entries[entry])
-        result[entry] = cell_values(found.total, found.peak, found.places, reduce, view.call.kind)[0]
+        result[entry] = cell_values(pooled(view, window, entries[entry], reduce), reduce, view.call.kind)[0]
     return result
 
 
-def pooled(view: View, window: Window, number: Any = None) -> Pooled:
-    """The sum, maximum and count of each cell, of every head or of one by its number: (*call.lead or 1, cells)"""
-    call, sums = (view.call, view.sums) if number is None else one_head(view, number)
-    return kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits)
+def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
+    """Each cell's sum or maximum, and how many of its places are not masked: (*call.lead, cells), or (1, cells)
+
+    Of every head, or of one by its number over all of them. Cells that are made of those of the view's map are taken
+    from there, others are computed again.
+    """
+    whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
+    there = reduce == "max" or view.observed.map_sum.shape[-2:] == whole.cells
+    if not (view.map_size and window.made_of(whole) and there):
+        call, sums = (view.call, view.sums) if number is None else one_head(view, number)
+        return Pooled(*kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits))
+    kept = map_of(view, whole, reduce)
+    if number is not None:
+        batch, head = place(view, number)
+        kept = Pooled(*(x[(*batch, slice(head, head + 1))] for x in kept))
+    return Pooled(*(window.coarser(how, x, whole) for how, x in zip((np.add, np.maximum, np.add), kept, strict=True)))
 
 
-def cell_values(total: np.ndarray, peak: np.ndarray, count: np.ndarray, reduce: str, kind: Any) -> np.ndarray:
+def map_of(view: View, whole: Window, reduce: str) -> Pooled:
+    """The sums that were kept while looking; for maxima, another pass the first time."""
+    if reduce == "max":
+        return view.maxima
+    shape = (*view.call.lead, *whole.cells)
+    total, places = view.observed.map_sum.reshape(shape), view.observed.map_count.reshape(shape)
+    return Pooled(total, total, places)
+
+
+def cell_values(cells: Pooled, reduce: str, kind: Any) -> np.ndarray:
     """From sums, maxima and counts of cells to what a tile holds."""
-    found = total / np.maximum(count, 1) if reduce == "mean" else peak
-    unknown = (count == 0) | np.isnan(total)  # a maximum passes over NaN, a sum does not
+    found = cells.total / np.maximum(cells.places, 1) if reduce == "mean" else cells.peak
+    unknown = (cells.places == 0) | np.isnan(cells.total)  # a maximum passes over NaN, a sum does not
     return np.where(unknown, np.nan, found).astype(kind)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import prepare
-from clearhead.matrices import REDUCTIONS, Tokens
+from clearhead.matrices import Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
@@ -175,16 +175,13 @@ class View:
 
     @handed_back
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
-        """The weights pooled into a map: → (…, h, size_q, size_k), with size_q = min(map_size, n_q), size_k likewise
+        """The tile of everything, in at most map_size cells a side: → (…, h, cells_q, cells_k)
 
-        Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
-        the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
+        What a cell holds is told at `tile`. The maximum takes another pass the first time.
         """
-        checks.choice("reduce", reduce, REDUCTIONS)
-        observed = passes.pooled(self)
-        pooled = observed.map_sum / np.maximum(observed.map_count, 1) if reduce == "mean" else self.peaks
-        unknown = (observed.map_count == 0) | np.isnan(observed.map_sum)  # a maximum passes over NaN, a sum does not
-        return np.where(unknown, np.nan, pooled).astype(self.call.kind)
+        if not self.map_size:
+            raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+        return tiles.tile(self, None, slice(None), slice(None), self.map_size, reduce, None)
 
     @handed_back
     def tile(
@@ -287,7 +284,7 @@ class View:
         return passes.mass(self, None)
 
     @functools.cached_property
-    def peaks(self) -> np.ndarray:
-        """The largest weight in each cell of the map: another pass, for those who ask."""
-        size = max(passes.pooled(self).map_count.shape[-2:])
-        return kernels.observation.observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
+    def maxima(self) -> tiles.Pooled:
+        """The map with the largest weight of each cell: another pass, for those who ask."""
+        whole = tiles.checked_window(None, None, self.map_size, self.n_q, self.n_k)
+        return tiles.Pooled(*kernels.recompute.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits))
