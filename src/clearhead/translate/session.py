@@ -112,7 +112,7 @@ def check_places(order: Order) -> None:
         for path in order.films:
             checked_film(path)
     if order.figure is not None:
-        from clearhead.figures.save import checked_path
+        from clearhead.figures.sheet import checked_path
 
         checked_path(order.figure)
     if order.out.exists() and not order.overwrite:
