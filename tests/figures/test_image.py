@@ -247,7 +247,7 @@ def test_a_view_may_have_a_class_token(image, seen):
         np.testing.assert_array_equal(one, other)
 
 
-def test_scales_and_the_sink_mean_what_they_mean_elsewhere(image, attend, tidy):
+def test_scales_and_hidden_keys_mean_what_they_mean_elsewhere(image, attend, tidy):
     weights = attend(N, N)
     weights[8, 0] = 0.9
     figure = draw(image, weights, 8, hide_keys=True, scale="log")

@@ -78,7 +78,7 @@ def test_a_row_without_weight_stays_empty():
 # Hidden keys
 
 
-def test_hiding_the_sink_leaves_its_column_grey_and_scales_the_rest(tidy):
+def test_hiding_the_first_key_leaves_its_column_grey_and_scales_the_rest(tidy):
     weights = np.full((5, 5), 0.02)
     weights[:, 0] = 0.92
     weights[3, 2] = 0.05
@@ -113,7 +113,7 @@ def test_a_hidden_key_does_not_count_in_its_pooled_cell():
 # Nothing is drawn where nothing can be
 
 
-def test_masked_cells_of_a_view_show_what_is_behind(seen, tidy):
+def test_masked_cells_of_a_view_show_the_grey_below_them(seen, tidy):
     n = 1009
     figure = visualize_attention(seen(2, n, n, mask=create_causal_mask(n)))
     for panel in (0, 1):
