@@ -8,6 +8,7 @@ from matplotlib.colors import to_rgb
 
 from clearhead.figures import visualize_layers
 from clearhead.figures.layers import OTHER_COLOUR, PATTERN_COLOURS
+from clearhead.matrices import StoredMatrix
 from clearhead.textbook.patterns import first_token, previous_token
 
 NAMES = ["previous_token", "first_token", "self", "local", "uniform", "induction", "duplicate_token", "mixed"]
@@ -95,7 +96,7 @@ def test_patterns_are_named_and_coloured(rng, tidy):
 
 def test_patterns_of_weights_are_those_the_textbook_names(tidy):
     weights = np.stack([previous_token(7), first_token(7)])
-    figure = visualize_layers([weights, weights[:1]], "pattern")
+    figure = visualize_layers([weights, StoredMatrix(weights[:1])], "pattern")
     assert cell_texts(figure) == ["previous token", "1.00", "first token", "1.00", "previous token", "1.00"]
     tidy(figure)
 

@@ -21,9 +21,9 @@ from clearhead.figures.lettering import NOTE_SIZE, fitted, text_size, text_style
 from clearhead.figures.maps import draw_map
 from clearhead.figures.options import LayerOptions, Options, takes_options
 from clearhead.figures.shading import EMPTY_COLOUR, Shading, text_colours
-from clearhead.figures.source import Drawn, source
+from clearhead.figures.source import source
 from clearhead.figures.ticks import key_ticks, query_ticks
-from clearhead.matrices import as_array
+from clearhead.matrices import as_array, is_matrix
 from clearhead.textbook.patterns import name_pattern
 
 # What is known of each query, and how a figure calls it.
@@ -183,9 +183,9 @@ def _found(layer: Any, batch: Any) -> tuple[Any, Any]:
 
 def _of_weights(layer: Any, batch: Any) -> tuple[Any, Any]:
     """The patterns of weights that are there, as the textbook names them."""
-    if not hasattr(layer, "ndim"):
+    if not (hasattr(layer, "ndim") or is_matrix(layer)):
         raise TypeError(f"a layer must be a view, its patterns, weights or (names, scores), got {type(layer).__name__}")
-    drawn: Drawn = source(layer, batch=batch)
+    drawn = source(layer, batch=batch)
     heads = [drawn.window(i, slice(0, drawn.n_q), slice(0, drawn.n_k)) for i in range(drawn.heads)]
     match = name_pattern(np.stack(heads))
     return match.name, match.score
