@@ -7,7 +7,6 @@ import pytest
 
 from clearhead import biases, masks
 from clearhead.views import allowed as places, look
-from clearhead.views.tiles import cell_length
 
 from ..problems import Row, build, row
 from .truth import Truth, options_of_look, tile
@@ -97,13 +96,6 @@ def test_strips_change_nothing(monkeypatch, reduce):
     before = view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce)
     monkeypatch.setattr(places, "STRIP", 3 * 47)
     np.testing.assert_allclose(view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce), before, rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("n", "size", "length"), [(1, 1, 1), (0, 5, 1), (8, 8, 1), (9, 8, 2), (32768, 256, 128), (32769, 256, 256)]
-)
-def test_a_cell_is_the_smallest_power_of_two_that_fits(n, size, length):
-    assert cell_length(n, size) == length
 
 
 class TestErrors:

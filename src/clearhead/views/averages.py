@@ -17,6 +17,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
+from clearhead.matrices import REDUCTIONS, Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.allowed import allowed, strips
 from clearhead.views.choosing import chosen, of_batch
@@ -24,7 +25,7 @@ from clearhead.views.conversion import Convert, handed_back
 from clearhead.views.grouping import Labels, between_groups
 
 if TYPE_CHECKING:
-    from clearhead.views.view import Tokens, View
+    from clearhead.views.view import View
 
 
 def average(views: View | Sequence[View], heads: Any = None) -> Average:
@@ -151,7 +152,7 @@ class Average:
     ) -> Float[Any, "... cells_q cells_k"]:
         """A window pooled into cells, as `View.tile` does: → (…, cells_q, cells_k)"""
         _check_head(head)
-        checks.choice("reduce", reduce, tiles.REDUCE)
+        checks.choice("reduce", reduce, REDUCTIONS)
         window = tiles.checked_window(rows, cols, size, self.n_q, self.n_k)
         entries = of_batch(np.arange(int(np.prod(self.batch_shape))).reshape(self.batch_shape), batch, self.batch_shape)
         result = np.empty((*entries.shape, *window.cells), self.views[0].call.kind)

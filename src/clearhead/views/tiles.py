@@ -14,13 +14,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from clearhead import checks
+from clearhead.matrices import REDUCTIONS, cell_length
 from clearhead.views.allowed import allowed, strips
 from clearhead.views.windows import numbered, of_heads
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
-
-REDUCE = ("mean", "max")
 
 
 class Window(NamedTuple):
@@ -38,14 +37,9 @@ class Window(NamedTuple):
         return -(-tall // self.by_q), -(-wide // self.by_k)
 
 
-def cell_length(n: int, size: int) -> int:
-    """The smallest power of two of which `size` cells hold n positions."""
-    return 1 << max(-(-n // size) - 1, 0).bit_length()
-
-
 def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, batch: Any) -> Float[np.ndarray, ...]:
     """See `View.tile`."""
-    checks.choice("reduce", reduce, REDUCE)
+    checks.choice("reduce", reduce, REDUCTIONS)
     window = checked_window(rows, cols, size, view.n_q, view.n_k)
     entries = of_heads(view, head, batch)
     result = np.empty((*entries.shape, *window.cells), view.call.kind)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import prepare
+from clearhead.matrices import REDUCTIONS, Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
@@ -40,13 +41,6 @@ class TopK(NamedTuple):
 
     indices: Int[Any, "... n_q k"]
     weights: Float[Any, "... n_q k"]
-
-
-class Tokens(NamedTuple):
-    """A label for each query and for each key, None where they have none."""
-
-    queries: list[object] | None
-    keys: list[object] | None
 
 
 def look(
@@ -188,7 +182,7 @@ class View:
         Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
         the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
         """
-        checks.choice("reduce", reduce, tiles.REDUCE)
+        checks.choice("reduce", reduce, REDUCTIONS)
         observed = passes.pooled(self)
         pooled = observed.map_sum / np.maximum(observed.map_count, 1) if reduce == "mean" else self.peaks
         unknown = (observed.map_count == 0) | np.isnan(observed.map_sum)  # a maximum passes over NaN, a sum does not
@@ -280,9 +274,6 @@ class View:
         """
         from clearhead.figures import plot
 
-        if tokens is None and self.tokens is not None and not (kind in ("layers", "image") or "image" in options):
-            tokens = self.tokens.queries
-            options.setdefault("key_tokens", self.tokens.keys)
         return plot(self, kind, tokens=tokens, **options)
 
     def shaped(self, x: np.ndarray) -> np.ndarray:
