@@ -5,13 +5,14 @@ From Python, with a checked call in hand:
     launch       attention                                  plan         how a call is cut into tasks
     gradients    from an output's gradient to its inputs'   schedule     threads, Ctrl-C, fork
     observation  what is seen of a call on the way          explanation  what a call would do, in words
-    join         joining what parts of the keys gave
+    recompute    any weight once more, and windows pooled   join         joining what parts of the keys gave
 
 Kernels, each of which takes tasks from a queue:
 
     forward      panels of queries against blocks of keys
     backward     blocks of keys against panels of queries
     observe      the forward pass, with statistics read off every tile
+    windows      weights of some queries on some keys, computed again
 
 What they are made of:
 
@@ -28,4 +29,6 @@ The doors in are loaded when they are first used: whoever names a kernel does no
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"gradients", "launch", "observation"})
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submodules={"gradients", "launch", "observation", "recompute"}
+)
