@@ -15,6 +15,7 @@ from clearhead.kernels.observation import observe
 from clearhead.textbook.attention import scaled_dot_product_attention
 from clearhead.textbook.validate import validate_attention
 from clearhead.views import look
+from clearhead.views.allowed import allowed
 
 N_Q, N_K = 131, 403
 SPREADS = [1, 5, 30, 300]
@@ -133,9 +134,9 @@ def test_pooled_is_the_weights_in_cells(call, bits):
     sums = observe(call, output=False).sums
     rows, cols = slice(3, 130), slice(10, 400)
     weights = recompute.weights(call, sums, rows, cols).astype(np.float64)
-    allowed = np.ones(weights.shape, bool)
+    there = np.ones(weights.shape, bool)
     if any(x is not None for x in (call.ranges, call.allowed, call.rule, call.bias, call.table)):
-        allowed = np.stack([[_allowed(call, batch, head)[rows, cols] for head in range(6)] for batch in range(2)])
+        there = np.stack([[_allowed(call, batch, head)[rows, cols] for head in range(6)] for batch in range(2)])
     found = recompute.pooled(call, sums, rows, cols, *bits)
     tall, wide = (1 << b for b in bits)
 
@@ -145,13 +146,11 @@ def test_pooled_is_the_weights_in_cells(call, bits):
 
     np.testing.assert_allclose(found.total, cells(weights).sum(axis=(3, 5)), rtol=2e-6, atol=1e-12)
     np.testing.assert_array_equal(found.peak, cells(weights).max(axis=(3, 5)))
-    np.testing.assert_array_equal(found.places, cells(allowed).sum(axis=(3, 5)))
+    np.testing.assert_array_equal(found.places, cells(there).sum(axis=(3, 5)))
 
 
 def _allowed(call, batch, head):
-    from clearhead.views.weights import Weights
-
-    return Weights(call, sums_of(call)).allowed((batch,), head, np.arange(N_Q)[:, None], np.arange(N_K))
+    return allowed(call, (batch,), head, np.arange(N_Q)[:, None], np.arange(N_K))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64])

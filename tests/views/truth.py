@@ -1,6 +1,7 @@
 """What a view must say, from the textbook's full matrix in a wider type than the one under test.
 
-truth = Truth(problem)                      # a problem of tests/problems.py
+check_look(problem)                         # all of it, for a problem of tests/problems.py
+truth = Truth(problem)
 truth.check("entropy", view.entropy)        # within the bounds stated at `check`
 """
 
@@ -11,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from clearhead.dispatch import attention
 from clearhead.textbook.attention import attention_scores, attention_weights, mask_scores
 from clearhead.textbook.patterns import name_pattern
+from clearhead.views import look
 from clearhead.views.patterns import Patterns
 
 from ..problems import Problem, computing_in, in_range
@@ -25,6 +28,30 @@ NOT_OF_LOOK = ("dropout", "seed", "return_lse", "strict")
 def options_of_look(problem: Problem) -> dict[str, Any]:
     """The options of a row that `look` has too."""
     return {name: x for name, x in problem.options.items() if name not in NOT_OF_LOOK}
+
+
+def check_look(problem: Problem, *, slack: float = 1.0, strict: bool = True) -> None:
+    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`.
+
+    Unless `strict`, what is summed over queries or ranked is not compared where a query or key is not finite: its NaN
+    may spoil masked keys, and a key that scores −inf by itself is masked in some ways and not in others.
+    """
+    options = options_of_look(problem)
+    view = look(*problem.arrays, **options, top_k=5, map_size=MAP)
+    output, lse = attention(*problem.arrays, **options, return_lse=True)
+    np.testing.assert_array_equal(view.output.view(np.uint8), output.view(np.uint8), "looking changed the output")
+    np.testing.assert_array_equal(view.lse, lse)
+    truth = Truth(problem)
+    for name in ("entropy", "max_weight", "on_first", "on_self"):
+        truth.check(name, getattr(view, name), slack=slack)
+    truth.check("distance", view.distance, slack=2 * slack)  # thousands of terms, one after another
+    truth.check("mass", view.mass(), slack=slack)
+    truth.check("weights", view.weights(), slack=slack)
+    if strict or (np.isfinite(problem.q).all() and np.isfinite(problem.k).all()):
+        truth.check_top(*view.top_k, slack=slack)
+        truth.check("received", view.received, slack=slack)
+        truth.check("mean", view.map(), slack=slack)
+        truth.check("max", view.map("max"), slack=slack)
 
 
 def statistics(weights: np.ndarray, allowed: np.ndarray, map_size: int = MAP) -> dict[str, np.ndarray]:
@@ -143,7 +170,7 @@ class Truth:
             f"the textbook's is {usual:.3g}"
         )
 
-    def check_top(self, indices: np.ndarray, weights: np.ndarray) -> None:
+    def check_top(self, indices: np.ndarray, weights: np.ndarray, *, slack: float = 1.0) -> None:
         """The keys named are as heavy as the heaviest, which differ from them only where rounding decides."""
         k = indices.shape[-1]
         there = np.broadcast_to(self.allowed, self.weights.shape)
@@ -162,7 +189,7 @@ class Truth:
             x["top"] = -np.sort(-x["weights"], axis=-1)
             x["top"] = np.concatenate([x["top"], np.zeros_like(padded[..., :k], x["top"].dtype)], axis=-1)[..., :k]
         for got in (named.astype(weights.dtype), weights):
-            self.check("top", np.where(spoilt[..., None], np.nan, got).astype(weights.dtype))
+            self.check("top", np.where(spoilt[..., None], np.nan, got).astype(weights.dtype), slack=slack)
 
     def check_patterns(self, found: Patterns, token_ids: np.ndarray | None = None) -> None:
         """Names, scores and shares are what the textbook finds in its matrix, in every head that has no NaN in it.

@@ -15,11 +15,11 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from clearhead import kernels, masks
-from clearhead.textbook.pattern_scores import DIGITS, tried_radii
+from clearhead.textbook.pattern_scores import DIGITS, mean_over, tried_radii
 from clearhead.textbook.patterns import LEAST_QUERIES, LEAST_SCORE, NAMES
 from clearhead.views import passes, repeats, windows
+from clearhead.views.allowed import counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
-from clearhead.views.weights import Weights
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -76,7 +76,7 @@ class Patterns:
 
 def find_patterns(view: View, token_ids: ArrayLike | None = None) -> Patterns:
     """The patterns of every head of a view: see `View.patterns`."""
-    total, counts = view.total, view.shaped(np.array(view.recomputed.counts()))
+    total, counts = view.total, view.shaped(np.array(counts_of(view.call)))
     counted = total != 0
     position = np.arange(view.n_q) + view.n_k - view.n_q
     by_query = {
@@ -160,7 +160,7 @@ def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
     seen = kernels.observation.observe(call, output=False)
-    share, counts = view.recomputed.share(seen.sums), Weights(call, seen.sums).counts()
+    share, counts = view.recomputed.share(seen.sums), counts_of(call)
     evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
     return view.shaped(np.minimum(share * evenness, 1))
 
@@ -182,8 +182,7 @@ def _above_chance(mass: np.ndarray, chance: np.ndarray, total: np.ndarray, at: n
 
 def _mean(x: np.ndarray, at: np.ndarray) -> np.ndarray:
     """The mean over some of the queries, 0 where there are none: x (…, n_q) → (…)"""
-    total = np.where(at, x, 0).sum(axis=-1, dtype=np.float64)
-    return np.asarray(np.minimum(total / np.maximum(at.sum(axis=-1), 1), 1))  # rounding may reach past 1
+    return mean_over(at, x.astype(np.float64))
 
 
 def _plain(values: np.ndarray) -> Any:
