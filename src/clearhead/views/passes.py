@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.views.allowed import allowed, every_head, strips
-from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.kernels.observation import Observation
@@ -24,26 +22,11 @@ if TYPE_CHECKING:
 
 def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
     """The share of attention on the keys a further mask allows: see `View.mass`."""
-    lse = view.recomputed.lse
+    total = view.recomputed.sums.total
     if further is None and view.call.sinks is None:
-        return view.shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(view.call.kind))
+        return view.shaped(np.where(np.isnan(total), total, total != 0).astype(view.call.kind))
     call = again(view, None, _boolean(further), sinks=False)
-    part = kernels.launch.compute(call)[1]
-    assert part is not None
-    share, far = view.recomputed.share(part.reshape(lse.shape)), too_far(lse)
-    return view.shaped(_summed(view, call, share, far) if far.any() else share)
-
-
-def _summed(view: View, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Masses weight by weight, for queries whose lse says too little."""
-    for batch, head in every_head(call):
-        rows = np.flatnonzero(far[(*batch, head)])
-        for strip in strips(rows.size, view.n_k):
-            query = rows[strip]
-            weights = view.recomputed.window(batch, head, query, slice(None))
-            kept = allowed(call, batch, head, query[:, None], np.arange(view.n_k))
-            share[(*batch, head)][query] = np.where(kept, weights, 0).sum(axis=-1)
-    return share
+    return view.shaped(view.recomputed.share(kernels.launch.sums_of(call)))
 
 
 def mix(view: View, values: np.ndarray) -> np.ndarray:

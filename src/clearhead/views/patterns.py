@@ -160,7 +160,7 @@ def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
     seen = kernels.observation.observe(call, output=False)
-    share, counts = view.recomputed.share(seen.lse.reshape(*call.lead, call.n_q)), counts_of(call)
+    share, counts = view.recomputed.share(seen.sums), counts_of(call)
     evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
     return view.shaped(np.minimum(share * evenness, 1))
 

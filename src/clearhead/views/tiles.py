@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from clearhead import checks
+from clearhead import checks, kernels
 from clearhead.matrices import REDUCTIONS, cell_length
-from clearhead.views.allowed import allowed, strips
 from clearhead.views.windows import numbered, of_heads
 
 if TYPE_CHECKING:
@@ -43,8 +42,14 @@ def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, ba
     window = checked_window(rows, cols, size, view.n_q, view.n_k)
     entries = of_heads(view, head, batch)
     result = np.empty((*entries.shape, *window.cells), view.call.kind)
+    bits = window.by_q.bit_length() - 1, window.by_k.bit_length() - 1
     for place in np.ndindex(entries.shape):
-        result[place] = pooled(window, _strips(view, *numbered(view, int(entries[place])), window), reduce)
+        chosen = kernels.recompute.of_head(
+            view.call, view.recomputed.sums, *numbered(view, int(entries[place]))
+        )  # fmt: skip
+        total, peak, places = (x[0] for x in kernels.recompute.pooled(*chosen, window.rows, window.cols, *bits))
+        found = total / np.maximum(places, 1) if reduce == "mean" else peak
+        result[place] = np.where((places == 0) | np.isnan(total), np.nan, found)  # a maximum passes over NaN
     return result
 
 
@@ -70,15 +75,6 @@ def run_of(name: str, positions: Any, n: int) -> slice:
 
 
 Strip = tuple[int, Float[np.ndarray, "rows cols"], Bool[np.ndarray, "rows cols"]]
-
-
-def _strips(view: View, batch: tuple[int, ...], head: int, window: Window) -> Iterator[Strip]:
-    """The window of one head, some rows at a time: where they begin, their weights, and which are not masked."""
-    key = np.arange(window.cols.start, window.cols.stop)
-    for strip in strips(window.rows.stop - window.rows.start, key.size):
-        query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)
-        weights = view.recomputed.window(batch, head, query, window.cols)
-        yield strip.start, weights, allowed(view.call, batch, head, query[:, None], key)
 
 
 def pooled(window: Window, strips_of: Iterator[Strip], reduce: str) -> Float[np.ndarray, "cells_q cells_k"]:

@@ -5,8 +5,8 @@
     view.weights(head=3, rows=slice(900, 1000))       # any window of the matrix, computed when it is asked for
 
 Statistics stream out of the tiles in one pass beside the output, which has the bits `attention` gives it. Everything
-else is computed again from q, k and the lse, so a view holds on to q and k, the ones it was given: it reads them
-where they lie, and they must not be changed while it is in use.
+else is computed again from q, k and each query's sums, so a view holds on to q and k, the ones it was given: it reads
+them where they lie, and they must not be changed while it is in use.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ class View:
         self, q: Any, k: Any, v: Any, convert: Convert, *, top_k: int, map_size: int, mask: Any = None, **options: Any
     ) -> None:
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
-        output, lse, observed = kernels.observation.observe(
+        output, lse, sums, observed = kernels.observation.observe(
             self.call, top_k=top_k, map_size=map_size, output=v is not None
         )
         self.observed, self.map_size = observed, map_size
-        self.recomputed = Weights(self.call, lse.reshape(*self.call.lead, self.n_q))
+        self.recomputed = Weights(self.call, sums)
         self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
