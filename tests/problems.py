@@ -100,6 +100,14 @@ class Problem:
         """The type arithmetic runs in."""
         return checks.compute_type(*(x.dtype.newbyteorder("=") for x in self.arrays))
 
+    @property
+    def strange_keys(self) -> np.ndarray:
+        """Which keys of each query head are not finite: (…, h, n_k)"""
+        strange = ~np.isfinite(self.k).all(axis=-1)
+        if strange.ndim > 1 and self.lead:
+            strange = strange.repeat(self.lead[-1] // max(strange.shape[-2], 1), axis=-2)
+        return strange
+
     def written_out(self) -> dict[str, Any]:
         """The options as the textbook takes them: masks and biases become arrays."""
         options = {name: x for name, x in self.options.items() if name not in ("return_lse", "strict")}

@@ -28,22 +28,28 @@ def options_of_look(problem: Problem) -> dict[str, Any]:
     return {name: x for name, x in problem.options.items() if name not in NOT_OF_LOOK}
 
 
-def check_look(problem: Problem, *, slack: float = 1.0) -> None:
-    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`."""
+def check_look(problem: Problem, *, slack: float = 1.0, strict: bool = True) -> None:
+    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`.
+
+    Unless `strict`, what is summed over queries or ranked is not compared where a query or key is not finite: its NaN
+    may spoil masked keys, and a key that scores −inf by itself is masked in some ways and not in others.
+    """
     options = options_of_look(problem)
     view = look(*problem.arrays, **options, top_k=5, map_size=MAP)
     output, lse = attention(*problem.arrays, **options, return_lse=True)
     np.testing.assert_array_equal(view.output.view(np.uint8), output.view(np.uint8), "looking changed the output")
     np.testing.assert_array_equal(view.lse, lse)
     truth = Truth(problem)
-    for name in ("entropy", "max_weight", "received", "on_first", "on_self"):
+    for name in ("entropy", "max_weight", "on_first", "on_self"):
         truth.check(name, getattr(view, name), slack=slack)
     truth.check("distance", view.distance, slack=2 * slack)  # thousands of terms, one after another
     truth.check("mass", view.mass(), slack=slack)
-    truth.check("mean", view.map(), slack=slack)
-    truth.check("max", view.map("max"), slack=slack)
     truth.check("weights", view.weights(), slack=slack)
-    truth.check_top(*view.top_k, slack=slack)
+    if strict or (np.isfinite(problem.q).all() and np.isfinite(problem.k).all()):
+        truth.check_top(*view.top_k, slack=slack)
+        truth.check("received", view.received, slack=slack)
+        truth.check("mean", view.map(), slack=slack)
+        truth.check("max", view.map("max"), slack=slack)
 
 
 def statistics(weights: np.ndarray, allowed: np.ndarray, map_size: int = MAP) -> dict[str, np.ndarray]:
