@@ -245,11 +245,54 @@ class TestExplain:
         explain(*qkv, mask=masks.causal(), return_lse=True)
 
     @pytest.mark.parametrize("shape", [(0, 3, 5, 11), (2, 3, 0, 11), (2, 0, 5, 11)])
-    def test_nothing_to_do(self, shape):
+    @pytest.mark.parametrize("mask", [masks.causal(), masks.dilated(2) | masks.prefix(1)], ids=["runs", "rule"])
+    @pytest.mark.parametrize("of", ["attention", "gradients", "look"])
+    def test_nothing_to_do(self, shape, mask, of):
         q = np.zeros(shape, np.float32)
-        plan = explain(q, q, q, mask=masks.causal())
+        plan = explain(q, q, q, mask=mask, of=of)
         assert plan.tiles == plan.tiles_skipped == 0
         assert "0 of 0 tiles skipped (none)" in str(plan)
+
+    @pytest.mark.parametrize("of", ["attention", "gradients", "look"])
+    @pytest.mark.parametrize("mask", [masks.causal(), masks.array(np.tri(37, 1000, 900, bool))], ids=["runs", "array"])
+    def test_counts_the_tiles_of_folded_heads(self, of, mask):
+        """Heads that share keys lie in one panel one after another; a tile is used if any of its rows needs it."""
+        q, k = np.zeros((2, 6, 37, 8), np.float32), np.zeros((2, 2, 1000, 8), np.float32)
+        plan = explain(q, k, k, mask=mask, of=of)
+        folded, width = plan.cut.folded_heads, plan.cut.panel_queries
+        assert folded == {"attention": 3, "gradients": 3, "look": 1}[of]
+        allowed = np.tile(mask.array(37, 1000), (folded, 1))
+        tiles = [
+            allowed[i : i + width, j : j + forward.BLOCK].any()
+            for i in range(0, len(allowed), width)
+            for j in range(0, 1000, forward.BLOCK)
+        ]
+        heads = 2 * 6 // folded
+        assert (plan.tiles, plan.tiles_skipped) == (heads * len(tiles), heads * tiles.count(False))
+
+    def test_is_data(self, rng):
+        q = rng.standard_normal((2, 4, 700, 64), np.float32)
+        plan = explain(q, q, q, mask=masks.causal(), return_lse=True)
+        assert (plan.work, plan.way, plan.arithmetic, plan.dtype) == ("attention", "forward", "float32", "float32")
+        assert plan.shapes == ((2, 4, 700, 64),) * 3
+        assert plan.cut.panels * plan.cut.panel_queries >= 700
+        assert plan.cut.key_parts == plan.cut.folded_heads == 1
+        assert plan.cut.part_keys == 700
+        assert plan.memory["output"] == q.nbytes
+        assert plan.memory["lse"] == 2 * 4 * 700 * 4
+        assert sum(plan.memory.values()) == plan.bytes
+
+    def test_gradients_and_a_look_are_explained_too(self, rng):
+        q = rng.standard_normal((2, 4, 700, 64), np.float32)
+        back = explain(q, q, q, mask=masks.causal(), of="gradients")
+        assert back.path.startswith("backward (")
+        assert back.memory["gradients"] >= 3 * q.nbytes
+        looked = explain(q, q, q, of="look", top_k=3, map_size=100)
+        assert looked.path.startswith("watched (")
+        assert looked.memory["map"] == 8 * 100 * 100 * 4
+        assert looked.bytes > explain(q, q, q, of="look", top_k=0, map_size=0).bytes
+        with pytest.raises(ValueError, match="of must be one of 'attention', 'gradients', 'look', got 'backward'"):
+            explain(q, q, q, of="backward")
 
 
 class TestMerge:

@@ -15,13 +15,19 @@ import io
 import itertools
 import re
 import socket
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+import torch
 
 import clearhead
+from clearhead import cli
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "clearhead"
@@ -189,22 +195,12 @@ def test_the_two_readmes_list_the_same_names_and_files():
     assert listed("README.md") == listed("README.ko.md")
 
 
-# What may look down, (file, room), and why.
-LOOKING_DOWN = {
-    ("views/view.py", "figures"): "a view draws itself, and loads the figures when it is asked to",
-}
-
-
 def test_each_room_knows_only_the_rooms_above_it():
     rooms = [spans(cell)[0] for cell, row in cells(ARCHITECTURE, ROOM) if not to_come(row)]
     files = [*SOURCE.glob("[!_]*.py"), *(path.parent for path in SOURCE.glob("*/__init__.py"))]
     assert sorted(path.stem for path in files) == sorted(rooms)
-    looking_down = set()
-    for path in SOURCE.glob("*[!_]*/**/*.py"):
-        looking_down |= {(path.relative_to(SOURCE).as_posix(), room) for room in below(path, rooms)}
-    for path in SOURCE.glob("[!_]*.py"):
-        looking_down |= {(path.name, room) for room in below(path, rooms)}
-    assert looking_down == set(LOOKING_DOWN)
+    for path in [*SOURCE.glob("[!_]*.py"), *SOURCE.glob("*/**/*.py")]:
+        assert not below(path, rooms), f"{path.relative_to(ROOT)} looks down into {', '.join(below(path, rooms))}"
 
 
 def below(path: Path, rooms: list[str]) -> set[str]:
@@ -219,3 +215,54 @@ def below(path: Path, rooms: list[str]) -> set[str]:
             names += [f"{node.module}.{alias.name}" for alias in node.names]
     found = {name.split(".")[1] for name in names if name.startswith("clearhead.")} - {"__version__"}
     return {room for room in found if rooms.index(room) > own}
+
+
+def test_each_call_walks_through_the_rooms_it_is_said_to(tmp_path, capsys):
+    calls = example_calls(tmp_path)
+    told = {spans(cell)[0]: spans(row["rooms it enters"]) for cell, row in cells(ARCHITECTURE, {"call"})}
+    assert told.keys() == calls.keys()
+    for name, call in calls.items():
+        call()  # what is loaded or kept on the first time is not part of the way
+        assert rooms_entered(call) == told[name], name
+
+
+def example_calls(folder: Path) -> dict[str, Callable[[], object]]:
+    """One call of each kind."""
+    q = np.random.default_rng(1).standard_normal((3, 70, 16), np.float32)
+    mask = clearhead.masks.causal()
+
+    def backward() -> Callable[[], object]:
+        leaf = torch.from_numpy(q).requires_grad_()
+        loss = clearhead.attention(leaf, leaf, leaf, mask=mask).sum()
+        return loss.backward
+
+    loss_backward = [backward(), backward()]
+    return {
+        "attention": lambda: clearhead.attention(q, q, q, mask=mask),
+        "look": lambda: clearhead.look(q, q, q, mask=mask),
+        "backward": lambda: loss_backward.pop()(),
+        "translate": lambda: cli.main(["translate", "고양이가 쥐를 잡았다"]),
+        "visualize": lambda: cli.main(["visualize", "--out", str(folder / "attention")]),
+    }
+
+
+def rooms_entered(call: Callable[[], object]) -> list[str]:
+    """The rooms whose functions a call runs, in the order in which it first enters them."""
+    rooms: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(SOURCE):
+            room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+            if room not in rooms and not room.startswith("_"):
+                rooms.append(room)
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return rooms

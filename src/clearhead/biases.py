@@ -27,10 +27,16 @@ class RelativeBias:
     of: Callable[[np.ndarray], np.ndarray]
     offset: int | None = None
 
-    def table(self, n_q: int, n_k: int) -> Float[np.ndarray, "h distances"]:
-        """The bias for query − key = 1 − n_k … n_q − 1."""
+    def table(
+        self, n_q: int, n_k: int, first_query: int | None = None, first_key: int = 0, offset: int = 0
+    ) -> Float[np.ndarray, "h distances"]:
+        """The bias for query − key = 1 − n_k … n_q − 1.
+
+        Queries are the last positions, unless first_query says that they and the keys are a part of a sequence, in
+        which they have these numbers; an offset of the bias's own goes before that of the sequence.
+        """
         steps = np.arange(1 - n_k, n_q)
-        values = np.asarray(self.of(steps + (n_k - n_q if self.offset is None else self.offset)))
+        values = np.asarray(self.of(steps + first_distance(self.offset, n_q, n_k, first_query, first_key, offset)))
         values = checks.float_array(
             "a relative bias", values.astype(np.float64) if values.dtype.kind in "iu" else values
         )
@@ -43,6 +49,13 @@ class RelativeBias:
         n_k = n_q if n_k is None else n_k
         steps = np.arange(n_q)[:, None] - np.arange(n_k)
         return self.table(n_q, n_k)[:, steps + n_k - 1]
+
+
+def first_distance(own: int | None, n_q: int, n_k: int, first_query: int | None, first_key: int, offset: int) -> int:
+    """How far the first query is from the first key: see `RelativeBias.table`, whose own offset comes first."""
+    if first_query is None:
+        return n_k - n_q if own is None else own
+    return first_query - first_key + (offset if own is None else own)
 
 
 def alibi(slopes: int | ArrayLike, *, offset: int | None = None) -> RelativeBias:

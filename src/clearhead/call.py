@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,19 @@ from clearhead.textbook.dropout import checked_dropout
 
 MOST_BATCH_AXES = 5  # that the kernels walk over; more are made one
 STRIP = 256  # queries whose mask is written out at a time when it cannot be said in ranges
+
+
+class Part(NamedTuple):
+    """Which part of a longer sequence a call holds: the numbers, in the whole, of its first query and its first key.
+
+    Masks and dropout then speak of the whole, so that parts over different keys `merge` to what the whole gives. A
+    query stands at the position of its number among the keys, plus `offset`: 0 in self-attention, and n_k − n_q of the
+    whole where its queries are the last positions.
+    """
+
+    first_query: int = 0
+    first_key: int = 0
+    offset: int = 0
 
 
 @dataclass
@@ -46,10 +59,9 @@ class Call:
     seed: int
     lse: bool
     bias_shape: tuple[int, ...] = ()  # as it was given
-    first_query: int = 0
-    many_axes: tuple[int, ...] | None = (
-        None  # the batch axes, where there are so many that batch_shape is their product
-    )
+    part: Part | None = None
+    strip_start: int = 0  # the number of the first query in the call that this one is a strip of
+    many_axes: tuple[int, ...] | None = None  # the batch axes, where they are so many that they were made one
     slow: list[str] = field(default_factory=list)
 
     @property
@@ -76,7 +88,17 @@ class Call:
     @property
     def sizes(self) -> masks.Sizes:
         """What masks are told of this call."""
-        return masks.Sizes(self.n_q, self.n_k, self.batch_shape, self.heads)
+        return masks.Sizes(self.n_q, self.n_k, self.batch_shape, self.heads, *(self.part or ()))
+
+    @property
+    def first_query(self) -> int:
+        """The number of the first query in the whole sequence."""
+        return self.strip_start + (self.part.first_query if self.part else 0)
+
+    @property
+    def first_key(self) -> int:
+        """The number of the first key in the whole sequence."""
+        return self.part.first_key if self.part else 0
 
     def strips(self) -> Iterator[tuple[Call, slice]]:
         """This call as calls whose masks a kernel understands, each for some of the queries."""
@@ -100,7 +122,7 @@ class Call:
                     table=None
                     if self.table is None
                     else self.table[..., start : start + (rows.stop - start) + self.n_k - 1],
-                    first_query=start,
+                    strip_start=start,
                 ),
                 rows,
             )
@@ -118,12 +140,13 @@ def prepare(
     sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
     lse: bool = False,
-    seen: bool = False,
+    again: bool = False,
 ) -> Call:
     """Check the arguments of `attention` and settle what they mean.
 
-    `seen`: they have been here before, so that a bias of n × n numbers need not be looked through again.
+    `again`: they have been here before, so that a bias of n × n numbers need not be looked through once more.
     """
     slow: list[str] = []
     q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
@@ -138,7 +161,8 @@ def prepare(
         mask = checks.mask_array(not_tensor("mask", mask), scores_shape)
         if mask.dtype != np.bool_:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
-    sizes = masks.Sizes(n_q, n_k, batch_shape, heads)
+    part = None if part is None else checked_part(part)
+    sizes = masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ()))
     resolved = _without_period(
         masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
     )
@@ -152,13 +176,13 @@ def prepare(
     table: np.ndarray | None = None
     bias_shape: tuple[int, ...] = ()
     if isinstance(bias, RelativeBias):
-        table = bias.table(n_q, n_k)
+        table = bias.table(n_q, n_k, *(part or ()))
         if table.shape[0] not in (1, heads):
             raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
         table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
     elif bias is not None:
         bias = _array("bias", bias, slow, ndim=0)
-        bias = _within(bias if seen else checks.additive("bias", bias, scores_shape), q, k, v)
+        bias = _within(bias if again else checks.additive("bias", bias, scores_shape), q, k, v)
         bias_shape = bias.shape
         bias = np.broadcast_to(bias, (*bias_shape[:-2], n_q, n_k))
     if sinks is not None:
@@ -168,9 +192,23 @@ def prepare(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, slow=slow,
+        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
+
+
+def checked_part(part: Part | tuple[int, ...]) -> Part:
+    """The place of a call in a longer sequence."""
+    if not isinstance(part, tuple) or not 2 <= len(part) <= 3:
+        raise TypeError(
+            f"part must be (first_query, first_key), or clearhead.Part with an offset besides, got {part!r}"
+        )
+    place = Part(*part)
+    return Part(
+        checks.count("first_query", place.first_query, least=0),
+        checks.count("first_key", place.first_key, least=0),
+        checks.count("offset", place.offset, least=None),
+    )
 
 
 def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.ndarray:

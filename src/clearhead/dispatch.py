@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias
-from clearhead.call import not_tensor, prepare
+from clearhead.call import Part, not_tensor, prepare
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import is_tensor
 
@@ -32,6 +32,7 @@ def attention(
     sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
     return_lse: bool = False,
     strict: bool = False,
 ) -> Float[Any, "... n_q d_v"] | tuple[Float[Any, "... n_q d_v"], Float[Any, "... n_q"]]:
@@ -50,6 +51,9 @@ def attention(
         softcap: scores become softcap · tanh(score / softcap).
         sinks: one score per head (h,) that takes weight and gives no value.
         dropout, seed: drop weights with this probability; the same seed drops the same ones.
+        part: (first_query, first_key), or a `Part`, if q, k and v are a part of a longer sequence: masks from
+            `clearhead.masks`, biases by distance and dropout then speak of the whole, and `merge` joins parts over
+            different keys.
         return_lse: also return log Σ exp(score) of each query (…, h, n_q), sinks included, in float32 or float64.
             With it parts over different keys are joined exactly by `merge`.
         strict: refuse a call that would take a slow way, with the reason, instead of taking it.
@@ -66,6 +70,7 @@ def attention(
         "sinks": sinks,
         "dropout": dropout,
         "seed": seed,
+        "part": part,
     }
     if is_tensor(q):
         return _on_tensors(q, k, v, strict=strict, return_lse=return_lse, **options)
@@ -110,14 +115,18 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
     return checks.float_array(name, not_tensor(name, value, "output 0"), ndim=ndim)
 
 
-def explain(q: Any, k: Any, v: Any, *, return_lse: bool = False, **options: Any) -> Explanation:
-    """What `attention` would do with the same arguments: which path, why, tiles skipped, memory. Nothing is run."""
+def explain(q: Any, k: Any, v: Any, *, of: str = "attention", **options: Any) -> Explanation:
+    """What `attention` would do with the same arguments: which way, why, tiles skipped, memory. Nothing is run.
+
+    of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, which takes its
+    options too. The answer is data; printed, it is a few lines of text.
+    """
     options.pop("strict", None)
     if is_tensor(q):
         import clearhead.torch
 
-        return clearhead.torch.explain(q, k, v, return_lse=return_lse, **options)
-    return kernels.launch.explain(prepare(q, k, v, lse=return_lse, **options))
+        return clearhead.torch.explain(q, k, v, of=of, **options)
+    return kernels.forecast.explain(q, k, v, of=of, **options)
 
 
 def _on_tensors(q: Any, k: Any, v: Any, *, strict: bool, **options: Any) -> Any:

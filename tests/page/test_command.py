@@ -199,7 +199,7 @@ def test_the_sentence_of_the_command_is_one_the_translator_learns():
 
 
 def test_every_pattern_has_a_name_in_both_languages():
-    assert set(PATTERNS) == {*NAMES, "none"}
+    assert set(PATTERNS) == {*NAMES, "mixed", "none"}
     words = Words(("{a} {b}", "{b}"), ("", ""), ("", "")).filled(a=1, b=("x", "가"))
     assert words.heading == ("1 x", "가")
 

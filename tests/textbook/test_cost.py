@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from clearhead.textbook.cost import attention_cost, compare_layers, table
+from clearhead.textbook.cost import attention_cost, compare_layers, text_table
 
 
 def counted_flops(function, *inputs):
@@ -166,9 +166,8 @@ def test_comparison_prints_a_row_per_length_and_layer():
 
 
 def test_table_aligns_words_left_and_numbers_right():
-    assert (
-        table(("a", "number"), [("word", 1), ("x", 1_000_000)]) == "a        number\nword          1\nx     1,000,000"
-    )
+    written = text_table(("a", "number"), [("word", 1), ("x", 1_000_000)])
+    assert written == "a        number\nword          1\nx     1,000,000"
 
 
 @pytest.mark.parametrize(

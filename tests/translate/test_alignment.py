@@ -11,7 +11,6 @@ from clearhead.translate.alignment import (
     Aligned,
     Reader,
     Score,
-    between_words,
     gold_words,
     measure,
     parts,
@@ -28,23 +27,6 @@ def test_parts_are_what_shares_a_character():
     pieces, whole = [(0, 3), (3, 4), (5, 6), (6, 9)], [(0, 4), (5, 9), (3, 6)]
     expected = [[True, True, False, False], [False, False, True, True], [False, True, True, False]]
     np.testing.assert_array_equal(parts(pieces, whole), expected)
-
-
-def test_between_words_sums_over_keys_and_averages_over_queries(rng):
-    weights = rng.dirichlet(np.ones(7), (2, 3, 5))
-    target = np.zeros((2, 5), bool)
-    source = np.zeros((3, 7), bool)
-    target[0, [0, 1]], target[1, [2, 3, 4]] = True, True
-    source[0, [0, 1, 2]], source[1, [4]], source[2, [5, 6]] = True, True, True
-    found = between_words(weights, target, source)
-    for word, rows in enumerate(([0, 1], [2, 3, 4])):
-        for other, columns in enumerate(([0, 1, 2], [4], [5, 6])):
-            expected = sum(weights[..., row, column] for row in rows for column in columns) / len(rows)
-            np.testing.assert_allclose(found[..., word, other], expected, rtol=1e-12)
-
-
-def test_a_word_without_pieces_looks_at_nothing():
-    np.testing.assert_array_equal(between_words(np.ones((1, 1)), np.zeros((1, 1), bool), np.ones((1, 1), bool)), [[0]])
 
 
 def test_rows_of_the_two_readings(rng):
@@ -77,7 +59,7 @@ def test_readers_are_heads_layers_and_all(rng):
 def looking(source, target, looks):
     """Words as pieces, and heads that look where they are told: looks (heads, target words)."""
     weights = np.eye(len(source.split()))[np.array(looks)][None]  # (1, heads, t, s)
-    return Aligned(word_spans(source), word_spans(target), word_spans(source), word_spans(target), weights)
+    return Aligned.of_texts(source, target, word_spans(source), word_spans(target), weights)
 
 
 def link(source, target, word, other):

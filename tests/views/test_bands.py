@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from clearhead import masks
+from clearhead.textbook.pattern_scores import even_mass_on
 from clearhead.views import look
 from clearhead.views.bands import band_scores, even
 
@@ -45,10 +46,6 @@ def test_every_radius_over_some_queries(mask):
     weights = view.weights()
     found = band_scores(view, [1, 5, 32], [every, some])
     for n, radius in enumerate((1, 5, 32)):
-        near = np.where((distance <= radius) & allowed, weights, 0)
-        mass = near.sum(axis=-1)
-        shares = near / mass[..., None]
-        entropy = -(shares * np.log(shares, out=np.zeros_like(shares), where=shares > 0)).sum(axis=-1)
-        score = mass * np.exp(entropy) / ((distance <= radius) & allowed).sum(axis=-1)
+        score = even_mass_on(weights, (distance <= radius) & allowed)
         np.testing.assert_allclose(found[0][..., n], score.mean(axis=-1), rtol=1e-10)
         np.testing.assert_allclose(found[1][..., n], (score * some).sum(axis=-1) / some.sum(axis=-1), rtol=1e-10)

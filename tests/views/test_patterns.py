@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from clearhead import biases, masks
 from clearhead.textbook import patterns as zoo
+from clearhead.textbook.attention import scaled_dot_product_attention
 from clearhead.views import look
 
+from ..drawn import rows
 from ..equivalence import ROWS, STRANGE
-from ..problems import Row, build
+from ..problems import Problem, Row, build
 from .heads import HEADS, queries_and_keys, tokens
 from .truth import Truth, options_of_look
 
 LENGTHS = (37, 211, 1009, 4099)
-TEXTBOOK = {"diagonal": "self", "causal_uniform": "uniform"}  # what we call its patterns, if not the same
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
@@ -110,7 +112,7 @@ class TestConstructedHeads:
 
 
 class TestTheTextbook:
-    """Where both can name a head, they give it the same name, and for its pattern the same score."""
+    """The textbook finds the same names and scores in the whole matrix of weights."""
 
     ZOO = (
         "diagonal(n)", "previous_token(n)", "first_token(n)", "uniform(n)", "causal_uniform(n)", "local(n, 1)",
@@ -129,63 +131,39 @@ class TestTheTextbook:
         q, k = from_matrix(weights)
         mask = masks.causal() if text.startswith("causal") else None
         found = look(q, k, scale=1.0, mask=mask, top_k=0, map_size=0).patterns()
-        expected = zoo.name_pattern(weights)
-        assert found.labels == TEXTBOOK.get(expected.name, expected.name)
-        if share == 1.0:
-            assert found.score == pytest.approx(expected.score, abs=1e-5)
-            assert found.labels != "local" or found.radius == expected.radius
+        expected = zoo.name_pattern(weights, True if mask is None else mask)
+        assert (found.labels, found.radius) == (expected.name, expected.radius)
+        for name in found.scores:
+            assert found.scores[name] == pytest.approx(expected.scores[name], abs=1e-6)
 
     @pytest.mark.parametrize("n", [1, 2, 3])
     def test_where_patterns_coincide_the_same_name_wins(self, n):
         q = np.zeros((n, 5))
-        expected = zoo.name_pattern(np.full((n, n), 1 / n)).name
-        assert look(q, q).patterns().labels == TEXTBOOK.get(expected, expected)
+        assert look(q, q).patterns().labels == zoo.name_pattern(np.full((n, n), 1 / n)).name
 
-    def test_single_keys_have_the_same_score(self):
-        view = look(draw(3, 23, 7) * 2, draw(3, 29, 7, seed=1))
-        found, expected = view.patterns(), zoo.name_pattern(view.weights())
-        for ours, theirs in (("self", "diagonal"), ("previous_token",) * 2, ("first_token",) * 2):
-            np.testing.assert_allclose(found[ours], expected.scores[theirs], rtol=1e-6)
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+    @pytest.mark.parametrize("n", [7, 19, 83, 211])
+    @pytest.mark.parametrize("with_ids", [False, True], ids=["positions", "tokens"])
+    def test_random_causal_heads(self, n, dtype, with_ids):
+        """200 heads from nearly even to nearly one key for each query, as a model has them."""
+        q, k = draw(200, n, 16).astype(dtype), draw(200, n, 16, seed=1).astype(dtype)
+        q *= np.geomspace(0.3, 12, 200)[:, None, None]
+        ids = np.random.default_rng(2).integers(0, 1 + n // 4, n) if with_ids else None
+        truth = Truth(Problem(q, k, k, {"mask": masks.causal()}))
+        truth.check_patterns(look(q, k, mask=masks.causal(), top_k=0, map_size=0).patterns(ids), ids)
 
+    def test_the_mask_is_told_by_weights_that_never_look_ahead(self):
+        q, k = draw(200, 37, 16) * np.geomspace(0.3, 12, 200)[:, None, None], draw(200, 37, 16, seed=1)
+        _, weights = scaled_dot_product_attention(q, k, k, masks.causal())
+        found = look(q, k, mask=masks.causal(), top_k=0, map_size=0).patterns()
+        np.testing.assert_array_equal(found.labels, zoo.name_pattern(weights).name)
 
-class TestShares:
-    def test_are_the_mass_where_the_pattern_is(self):
-        ids = np.random.default_rng(3).integers(0, 11, 53)
-        q, k = draw(2, 3, 47, 7).astype(np.float64), draw(2, 3, 53, 7, seed=1).astype(np.float64)
-        view = look(q, k, mask=masks.causal(), sinks=np.array([0.3, -1.0, 2.0]))
-        found, weights = view.patterns(ids), view.weights()
-        query, key = np.arange(47)[:, None] + 6, np.arange(53)
-        sets = {
-            "self": key == query,
-            "previous_token": key == query - 1,
-            "first_token": (key == 0) & (query >= 0),
-            "uniform": (key >= 0) & (query >= 0),
-            "duplicate_token": (ids[key] == ids[query]) & (key < query),
-            "induction": (ids[np.maximum(key - 1, 0)] == ids[query]) & (key > 0) & (key < query),
-        }
-        for name, keys in sets.items():
-            having = keys.any(axis=-1)
-            mass = (weights * keys).sum(axis=-1)[..., having]
-            np.testing.assert_allclose(found.shares[name], mass.mean(axis=-1), rtol=1e-12, err_msg=name)
-        for place in np.ndindex(2, 3):
-            near = (weights[place] * (abs(key - query) <= found.radius[place])).sum(axis=-1)
-            np.testing.assert_allclose(found.shares["local"][place], near.mean(), rtol=1e-12)
-
-    def test_local_is_mass_times_evenness_for_the_best_radius(self):
-        q, k = draw(3, 53, 7).astype(np.float64), draw(3, 53, 7, seed=1).astype(np.float64)
-        view = look(q, k, mask=masks.window(29))
-        found, weights = view.patterns(), view.weights()
-        distance = abs(np.arange(53)[:, None] - np.arange(53))
-        allowed = masks.window(29).array(53)
-        scores = []
-        for radius in range(1, 27):
-            near = np.where((distance <= radius) & allowed, weights, 0)
-            mass = near.sum(axis=-1)
-            shares = near / mass[..., None]
-            entropy = -(shares * np.log(shares, out=np.zeros_like(shares), where=shares > 0)).sum(axis=-1)
-            scores.append((mass * np.exp(entropy) / ((distance <= radius) & allowed).sum(axis=-1)).mean(axis=-1))
-        np.testing.assert_array_equal(found.radius, np.argmax(scores, axis=0) + 1)
-        np.testing.assert_allclose(found["local"], np.max(scores, axis=0), rtol=1e-10)
+    def test_constructed_heads(self):
+        ids = tokens(211)
+        q, k = queries_and_keys(ids)
+        for mask in (masks.causal(), None):
+            truth = Truth(Problem(q, k, k, {"mask": mask, "scale": 1.0}))
+            truth.check_patterns(look(q, k, scale=1.0, mask=mask, top_k=0, map_size=0).patterns(ids), ids)
 
     def test_wide_windows_are_the_same_by_the_kernels(self):
         """A window of 64 on either side is beyond the band; the definition is the same."""
@@ -196,36 +174,23 @@ class TestShares:
         assert (found.labels, found.radius) == ("local", 64)
         assert found.score == pytest.approx(1, abs=1e-9)
 
+    @pytest.mark.parametrize("row", [row for n, row in enumerate(ROWS) if n % 3 == 0 or row in STRANGE], ids=str)
+    def test_on_the_table_of_calls(self, row: Row):
+        """Under every mask, bias, type and layout. A head with a NaN among its weights spoils no other."""
+        check(row)
 
-@pytest.mark.parametrize("row", [row for n, row in enumerate(ROWS) if n % 3 == 0 or row in STRANGE], ids=str)
-def test_shares_on_the_table_of_calls(row: Row):
-    """Under every mask, bias, type and layout, the mass on a pattern's keys is that of the textbook's matrix.
+    @settings(max_examples=100)
+    @given(row=rows())
+    def test_on_drawn_calls(self, row: Row):
+        check(row)
 
-    A head with a NaN among its weights has no shares, and spoils no other head's.
-    """
+
+def check(row: Row) -> None:
+    """The patterns of a call are those of the textbook's matrix; tokens need queries that are the last positions."""
     problem = build(row)
-    view, truth = look(*problem.arrays, **options_of_look(problem), top_k=0, map_size=0), Truth(problem)
-    ids = np.random.default_rng(0).integers(0, 5, view.n_k)
-    found = view.patterns(ids if view.n_q <= view.n_k else None)
-    clean = ~np.isnan(truth.weights).any(axis=(-1, -2))
-    query, key = np.arange(view.n_q)[:, None] + view.n_k - view.n_q, np.arange(view.n_k)
-    place = np.maximum(query, 0)  # tokens are asked for only where queries are the last positions
-    sets = {
-        "self": key == query,
-        "previous_token": (key == np.maximum(query - 1, 0)) & (query >= 0),
-        "first_token": (key == 0) & (query == query),
-        "duplicate_token": (ids[key] == ids[place]) & (key != query) if view.n_k else key == query,
-        "induction": (ids[key - 1] == ids[place]) & (key > 0) & (key < query) if view.n_k else key == query,
-    }
-    counted = truth.weights.sum(axis=-1) != 0
-    for name, keys in sets.items():
-        if name not in found.shares:
-            continue
-        at = counted & (keys & truth.allowed).any(axis=-1) if name in ("duplicate_token", "induction") else counted
-        mass = np.where(at, (truth.weights * keys).sum(axis=-1), 0).sum(axis=-1) / np.maximum(at.sum(axis=-1), 1)
-        bound = 50 * np.finfo(problem.kind).eps * max(1, truth.score if truth.score < 1e5 else 1)
-        shares = np.asarray(found.shares[name])
-        np.testing.assert_allclose(shares[clean], mass[clean], rtol=0, atol=bound, err_msg=name)
+    view = look(*problem.arrays, **options_of_look(problem), top_k=0, map_size=0)
+    ids = np.random.default_rng(0).integers(0, 5, view.n_k) if view.n_q <= view.n_k else None
+    Truth(problem).check_patterns(view.patterns(ids), ids)
 
 
 class TestTheTable:

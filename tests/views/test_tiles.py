@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clearhead import biases, masks
-from clearhead.views import look, weights as recomputing
+from clearhead.views import allowed as places, look
 from clearhead.views.tiles import cell_length
 
 from ..problems import Row, build, row
@@ -95,7 +95,7 @@ def test_strips_change_nothing(monkeypatch, reduce):
     """Strips of three rows, none of which begins where a cell does."""
     view = look(draw(3, 41, 7), draw(3, 53, 7, seed=1), mask=masks.causal(), bias=biases.alibi(3))
     before = view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce)
-    monkeypatch.setattr(recomputing, "STRIP", 3 * 47)
+    monkeypatch.setattr(places, "STRIP", 3 * 47)
     np.testing.assert_allclose(view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce), before, rtol=1e-13)
 
 

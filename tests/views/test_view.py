@@ -50,97 +50,6 @@ class TestTopK:
         assert top.indices.shape == top.weights.shape == (2, 5, 0)
 
 
-class TestWindows:
-    """Any window is what is cut out of the whole."""
-
-    @pytest.mark.parametrize(
-        ("head", "rows", "cols", "batch"),
-        [
-            (None, slice(3, 20), slice(50, None), None),
-            (1, slice(None), 5, None),
-            (-1, 7, slice(None, None, 3), 1),
-            ([2, 0], slice(30, 3, -4), [5, 5, -1], (0,)),
-            (slice(1, None), ..., range(4, 9), -1),
-            (np.int64(2), np.array([], np.int64), slice(4), 0),
-            (None, slice(20, 10), slice(None), None),
-        ],
-        ids=["slices", "one key", "one of each", "sequences", "everything else", "no rows", "empty slice"],
-    )
-    def test_is_cut_out_of_the_whole(self, arrays, head, rows, cols, batch):
-        view = look(*arrays, mask=masks.causal(), bias=draw(H, N_Q, N_K, seed=4), sinks=draw(H, seed=5))
-        expected = view.weights()
-        expected = expected if batch is None else expected[batch]
-        expected = expected if head is None else expected[..., head, :, :]
-        expected = expected[..., rows, :] if rows is not ... else expected
-        got = view.weights(head, rows, cols, batch=batch)
-        np.testing.assert_allclose(got, expected[..., cols], rtol=1e-13, atol=0)
-
-    def test_a_row(self, arrays):
-        view = look(*arrays, mask=masks.window(11))
-        np.testing.assert_allclose(view.row(5), view.weights()[..., 5, :], rtol=1e-13)
-        np.testing.assert_allclose(view.row(-2, head=1, batch=0), view.weights()[0, 1, -2], rtol=1e-13)
-
-    def test_rows_sum_to_one_whatever_the_scores(self):
-        """An lse of 1e30 says nothing about the sum in it."""
-        q, k = draw(2, 5, 3, dtype="float32"), draw(2, 7, 3, seed=1, dtype="float32")
-        for bias in (np.full((5, 7), -1e30), np.full((5, 7), 3e9), np.linspace(0, 1e5, 35).reshape(5, 7)):
-            view = look(q, k, bias=bias)
-            np.testing.assert_allclose(view.weights().sum(axis=-1), 1, rtol=1e-6)
-            np.testing.assert_allclose(view.mass(), 1, rtol=1e-6)
-            np.testing.assert_allclose(view.on_first, view.weights()[..., 0], rtol=1e-6, atol=1e-30)
-            half = masks.prefix(3)
-            np.testing.assert_allclose(view.mass(half), view.weights()[..., :3].sum(axis=-1), rtol=1e-6, atol=1e-30)
-
-    def test_without_heads(self):
-        q, k = draw(5, 3), draw(7, 3, seed=1)
-        view = look(q, k, mask=masks.causal())
-        assert view.weights().shape == (5, 7)
-        np.testing.assert_allclose(view.weights(rows=2, cols=slice(1, 4)), view.weights()[2, 1:4], rtol=1e-13)
-
-
-class TestMass:
-    @pytest.mark.parametrize(
-        "further",
-        [
-            pytest.param(masks.causal(3), id="causal"),
-            pytest.param(masks.window(5, 2), id="window"),
-            pytest.param(masks.dilated(3), id="rule"),
-            pytest.param(masks.prefix(0), id="nothing"),
-            pytest.param(np.arange(N_K) % 5 == 2, id="array"),
-            pytest.param(~masks.prefix(9), id="not"),
-        ],
-    )
-    @pytest.mark.parametrize(
-        "mask", [None, masks.causal(), draw(N_Q, N_K, seed=7) > 0, draw(N_Q, N_K, seed=8)],
-        ids=["no mask", "causal", "boolean", "float"],
-    )  # fmt: skip
-    def test_is_the_sum_of_the_weights_there(self, arrays, further, mask):
-        view = look(*arrays, mask=mask, sinks=draw(H, seed=5), softcap=3.0)
-        kept = further if isinstance(further, np.ndarray) else further.array(N_Q, N_K)
-        np.testing.assert_allclose(view.mass(further), (view.weights() * kept).sum(axis=-1), rtol=1e-12, atol=1e-15)
-
-    def test_of_everything_is_what_sinks_leave(self, arrays):
-        view = look(*arrays, sinks=draw(H, seed=5))
-        np.testing.assert_allclose(view.mass(), view.weights().sum(axis=-1), rtol=1e-12)
-        assert look(*arrays, mask=masks.prefix(0)).mass().max() == 0
-
-    def test_mix_and_received_from(self, arrays):
-        view = look(*arrays, mask=masks.causal(), sinks=draw(H, seed=5), bias=draw(H, 1, N_K, seed=6))
-        np.testing.assert_allclose(view.mix(arrays[2]), view.output, rtol=1e-12)
-        column = draw(N_K, 1, seed=8)
-        np.testing.assert_allclose(view.mix(column), view.weights() @ column, rtol=1e-12, atol=1e-14)
-        shares = draw(2, 1, N_Q, seed=9)
-        expected = (view.weights() * shares[..., None]).sum(axis=-2)
-        np.testing.assert_allclose(view.received_from(shares), expected, rtol=1e-12, atol=1e-14)
-
-    def test_other_values_are_not_rounded_to_half_precision(self):
-        q, k = draw(2, 5, 3, dtype="float16"), draw(2, 7, 3, seed=1, dtype="float16")
-        view = look(q, k)
-        mixed = view.mix(np.eye(7, dtype=np.float32))
-        assert mixed.dtype == np.float32
-        np.testing.assert_allclose(mixed, view.weights(), rtol=1e-6)
-
-
 class TestWhatAViewIs:
     def test_it_says_what_it_is(self, arrays):
         assert repr(look(*arrays)) == "View(a batch of 2, 3 heads, 37 queries × 53 keys, float64)"
@@ -250,48 +159,8 @@ class TestErrors:
         with pytest.raises(TypeError, match="k must be float16, bfloat16, float32 or float64, got int64"):
             look(arrays[0], np.ones((2, H, N_K, D), np.int64))
 
-    @pytest.mark.parametrize(
-        ("arguments", "kind", "message"),
-        [
-            ({"head": 3}, ValueError, "head 3 is out of range; there are 3: 0 … 2"),
-            ({"head": [0, -4]}, ValueError, "head -4 is out of range; there are 3: 0 … 2"),
-            ({"rows": 37}, ValueError, "rows 37 is out of range; there are 37: 0 … 36"),
-            ({"cols": [1, 53]}, ValueError, "cols 53 is out of range; there are 53: 0 … 52"),
-            ({"rows": 1.5}, TypeError, "rows must be a whole number, got 1.5"),
-            ({"rows": True}, TypeError, "rows must be a whole number, got the boolean True"),
-            (
-                {"cols": [1.5]},
-                TypeError,
-                r"cols must be a number, a slice or a sequence of numbers, got float64 of sha",
-            ),
-            ({"rows": slice(0, 5, 0)}, ValueError, "the step of rows must not be 0"),
-            ({"batch": 2}, ValueError, "batch 2 is out of range; there are 2: 0 … 1"),
-            ({"batch": (0, 0)}, ValueError, r"batch \(0, 0\) has 2 numbers; the batch axes are \(2,\)"),
-        ],
-        ids=lambda x: str(x).replace(" ", "") if isinstance(x, dict) else "",
-    )
-    def test_of_windows(self, arrays, unchecked, arguments, kind, message):
-        with pytest.raises(kind, match=message):
-            look(*arrays).weights(**arguments)
-
-    def test_a_head_where_there_is_no_axis_for_it(self, unchecked):
-        with pytest.raises(ValueError, match="this view has no head axis; leave head out, got 0"):
-            look(draw(5, 3), draw(7, 3)).weights(head=0)
-
     def test_of_maps(self, arrays, unchecked):
         with pytest.raises(ValueError, match="reduce must be one of 'mean', 'max', got 'sum'"):
             look(*arrays).map("sum")
         with pytest.raises(ValueError, match="this view has no map, as it was made with map_size=0"):
             look(*arrays, map_size=0).map()
-
-    def test_of_masses(self, arrays, unchecked):
-        with pytest.raises(TypeError, match=r"mask must be a mask from clearhead.masks or boolean .* got float64"):
-            look(*arrays).mass(np.ones((N_Q, N_K)))
-        with pytest.raises(ValueError, match=r"mask of shape \(5, 5\) does not broadcast"):
-            look(*arrays).mass(np.ones((5, 5), bool))
-
-    def test_of_values_and_shares(self, arrays, unchecked):
-        with pytest.raises(ValueError, match=r"values need a row for each of the 53 keys, got shape \(5, 2\)"):
-            look(*arrays).mix(np.ones((5, 2)))
-        with pytest.raises(ValueError, match=r"shares of shape \(5,\) do not broadcast to \(2, 3, 37\)"):
-            look(*arrays).received_from(np.ones(5))

@@ -14,7 +14,9 @@ import numpy as np
 
 from clearhead.dispatch import attention
 from clearhead.textbook.attention import attention_scores, attention_weights, mask_scores
+from clearhead.textbook.patterns import name_pattern
 from clearhead.views import look
+from clearhead.views.patterns import Patterns
 
 from ..problems import Problem, computing_in, in_range
 
@@ -188,6 +190,35 @@ class Truth:
             x["top"] = np.concatenate([x["top"], np.zeros_like(padded[..., :k], x["top"].dtype)], axis=-1)[..., :k]
         for got in (named.astype(weights.dtype), weights):
             self.check("top", np.where(spoilt[..., None], np.nan, got).astype(weights.dtype), slack=slack)
+
+    def check_patterns(self, found: Patterns, token_ids: np.ndarray | None = None) -> None:
+        """Names, scores and shares are what the textbook finds in its matrix, in every head that has no NaN in it.
+
+        Errors may be as large as the floor of `check` is for an entropy, which a score is the exponential of.
+        """
+        n_q, n_k = self.weights.shape[-2:]
+        heads = int(np.prod(self.weights.shape[:-2]))
+        weights, allowed = (
+            np.broadcast_to(x, self.weights.shape).reshape(heads, n_q, n_k) for x in (self.weights, self.allowed)
+        )
+        clean = ~np.isnan(weights).any(axis=(-2, -1))
+        exact = name_pattern(weights[clean].astype(self.problem.kind), allowed[clean], token_ids)
+
+        def of_clean(x: Any) -> np.ndarray:
+            return np.ravel(x)[clean]
+
+        np.testing.assert_array_equal(of_clean(found.labels), exact.name)
+        np.testing.assert_array_equal(of_clean(found.radius), exact.radius)
+        assert list(found.scores) == list(found.shares) == list(exact.scores)
+        eps = float(np.finfo(self.problem.kind).eps)
+        far = self.score >= 1 / eps  # an lse of such scores says nothing of a sum, nor of the sum of a window
+        bound = 16 * eps * max(1, np.log(max(n_k, 1))) * max(1, 0 if far else self.score / 4)
+        for name in exact.scores:
+            np.testing.assert_allclose(of_clean(found.shares[name]), exact.shares[name], 0, bound, err_msg=name)
+            if not far:
+                np.testing.assert_allclose(of_clean(found.scores[name]), exact.scores[name], 0, bound, err_msg=name)
+        if not far:
+            np.testing.assert_allclose(of_clean(found.score), exact.score, 0, bound)
 
 
 def error(got: np.ndarray, exact: np.ndarray) -> float:

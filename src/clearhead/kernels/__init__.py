@@ -4,8 +4,8 @@ From Python, with a checked call in hand:
 
     launch       attention                                  plan         how a call is cut into tasks
     gradients    from an output's gradient to its inputs'   schedule     threads, Ctrl-C, fork
-    observation  what is seen of a call on the way          explanation  what a call would do, in words
-    join         joining what parts of the keys gave
+    observation  what is seen of a call on the way          forecast     what a call would do, without doing it
+    join         joining what parts of the keys gave        explanation  the same, as data and in words
 
 Kernels, each of which takes tasks from a queue:
 
@@ -28,4 +28,6 @@ The doors in are loaded when they are first used: whoever names a kernel does no
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules={"gradients", "launch", "observation"})
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submodules={"forecast", "gradients", "launch", "observation"}
+)

@@ -62,7 +62,7 @@ def gradients(
         if of_bias and call.bias is not None:
             d_bias = _with_strip(d_bias, part.bias_gradient(), call, rows)
         if of_bias and call.table is not None:
-            start = strip.first_query
+            start = strip.strip_start
             d_table[:, start : start + strip.n_q + call.n_k - 1] += part.bias_gradient()
     if d_k is None or d_v is None:  # no queries, and a mask that is worked out query by query
         d_q, d_k, d_v = (np.zeros(shape, kind) for shape in shapes)

@@ -100,7 +100,8 @@ class Job(NamedTuple):
     bias_form: int
     dropping: int  # of 2³² places, how many are dropped
     seed: int
-    first_query: int  # of a strip, among all queries
+    first_query: int  # its number among all queries of the whole sequence, of which a call may hold a part
+    first_key: int
     shape: Axes  # lengths of the leading axes
     scale: float  # what queries are multiplied by: makes scores exponents of two or, with a softcap, arguments of tanh
     true_scale: float  # the scale alone

@@ -11,13 +11,12 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels import forward
-from clearhead.kernels.explanation import Explanation
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.job import ABSENT, BLOCK, FULL_BIAS, NO_BIAS, RELATIVE_BIAS, Job, Strided
+from clearhead.kernels.job import ABSENT, FULL_BIAS, NO_BIAS, RELATIVE_BIAS, Job, Strided
 from clearhead.kernels.join import join
 from clearhead.kernels.memory import stored_kind
 from clearhead.kernels.plan import Plan, forward_plan, shape_of
-from clearhead.kernels.schedule import get_num_threads, scratch, spread
+from clearhead.kernels.schedule import scratch, spread
 from clearhead.kernels.structs import AXES, Axes, pack
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
@@ -117,6 +116,7 @@ class Description:
             dropping=round(call.dropout * 2**32),
             seed=_signed(call.seed),
             first_query=call.first_query,
+            first_key=call.first_key,
             shape=Axes((*(1,) * (AXES - len(self.shape)), *self.shape)),
             scale=call.scale / call.softcap if call.softcap else call.scale * LOG2E,
             true_scale=call.scale,
@@ -162,63 +162,6 @@ def _steps(lead: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ..
     *batch, head = [0] * (len(shape) - 1 - len(steps)) + steps
     split = (head, 0) if of_keys else (head * group, head)
     return split[1], Axes((*(0,) * (AXES - len(shape)), *batch, *split))
-
-
-def explain(call: Call) -> Explanation:
-    """What `run` would do, without doing it."""
-    plan = plan_of(call)
-    tiles, skipped = _tiles(call, plan)
-    few = plan.folded > 1 or plan.splits > 1
-    reasons = ["few queries" if few else f"panels of {plan.width} queries"]
-    if plan.folded > 1:
-        reasons.append(f"{plan.folded} query heads that share keys are folded into one panel")
-    if plan.splits > 1:
-        reasons.append(f"keys are split into {plan.splits} parts of {plan.split}")
-    for name, x in (("keys", call.k), ("values", call.v)):
-        if x.dtype != call.kind or x.strides[-1] != x.itemsize:
-            reasons.append(f"{name} are converted a block at a time")
-    vectors = {16: "128", 32: "256", 64: "512"}[TARGET.vector_bytes]
-    return Explanation(
-        path=f"{'decode' if few else 'forward'} ({TARGET.name}, {vectors}-bit vectors, {call.kind.name} arithmetic)",
-        reason=", ".join(reasons),
-        shape=f"q {call.q.shape}, k {call.k.shape}, v {call.v.shape}, {call.q.dtype.name}",
-        tasks=plan.tasks,
-        tiles=tiles,
-        tiles_skipped=skipped,
-        bytes=_bytes(call, plan),
-        slow=tuple(call.slow),
-    )
-
-
-def _tiles(call: Call, plan: Plan) -> tuple[int, int]:
-    """How many tiles of scores there are, and how many of them the mask empties."""
-    width, heads = plan.width, math.prod(call.lead)
-    starts = np.arange(0, call.n_k, BLOCK)
-    stops = np.minimum(starts + BLOCK, call.n_k)
-    touched = 0.0
-    for strip, _ in call.strips():
-        for first in range(0, strip.n_q, width):
-            rows = slice(first, first + width)
-            used = np.ones(starts.size, np.bool_)
-            if strip.ranges is not None:
-                low, high = (x[..., rows, None] for x in strip.ranges)
-                used = used & (np.maximum(low, starts) < np.minimum(high, stops)).any(axis=(-3, -2))
-            if strip.allowed is not None and starts.size:
-                used = used & np.logical_or.reduceat(strip.allowed[..., rows, :].any(axis=-2), starts, axis=-1)
-            touched += used.sum() * heads / math.prod(used.shape[:-1])
-    total = heads * math.ceil(call.n_q / width) * starts.size
-    return total, total - round(touched)
-
-
-def _bytes(call: Call, plan: Plan) -> int:
-    """Memory a call takes besides its inputs: the output, what a mask needs, and each thread's scratch."""
-    heads, kind = math.prod(call.lead), call.kind.itemsize
-    output = heads * call.n_q * (call.d_v * call.q.dtype.itemsize + (kind if call.lse else 0))
-    parts = (plan.splits + 1) * heads * call.n_q * (call.d_v + 1) * kind if plan.splits > 1 else 0
-    ranges = 0 if call.ranges is None else sum(x.nbytes for x in call.ranges)
-    table = 0 if call.table is None else call.table.nbytes
-    strip = 0 if call.rule is None else max(x.nbytes for c, _ in call.strips() if (x := c.allowed) is not None)
-    return output + parts + ranges + table + strip + plan.scratch.end * min(get_num_threads(), plan.tasks)
 
 
 def operations(call: Call) -> float:

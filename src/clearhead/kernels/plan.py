@@ -90,7 +90,7 @@ def backward_plan(shape: Shape, shared: bool) -> Plan:
 def watching_plan(shape: Shape) -> Plan:
     """Panels of full width, several of one head in a task, its keys not split."""
     plan = _plan(shape, folded=1, vectors=WIDEST, split=max(shape.n_k, 1))
-    parts = math.ceil(plan.panels / math.ceil(plan.panels / MOST_PARTS))
+    parts = math.ceil(plan.panels / max(math.ceil(plan.panels / MOST_PARTS), 1))
     return plan._replace(tasks=plan.heads * parts)
 
 

@@ -239,7 +239,7 @@ def drop_tile(job, scratch, tile, key):
     if job.dropping > 0xFFFFFFFF:
         clear(job.like, tile.address, tile.keys * tile.width)
     else:
-        drop(job.like, tile, key, scratch.hash_low, scratch.hash_high, job.dropping)
+        drop(job.like, tile, job.first_key + key, scratch.hash_low, scratch.hash_high, job.dropping)
 
 
 @helper

@@ -143,11 +143,11 @@ WARNING = (
 )
 ON_ONE_PAGE = ("all of them on one page", "모든 그림을 한 쪽에 모았습니다")
 PATTERNS = {
-    "diagonal": ("itself", "자기 자신"),
+    "self": ("itself", "자기 자신"),
     "previous_token": ("the piece before", "바로 앞 조각"),
     "first_token": ("the first piece", "첫 조각"),
     "uniform": ("all alike", "모두 고르게"),
-    "causal_uniform": ("all so far alike", "앞을 모두 고르게"),
     "local": ("its neighbours", "이웃한 조각"),
+    "mixed": ("no one thing", "뚜렷한 패턴 없음"),
     "none": ("nothing", "없음"),
 }

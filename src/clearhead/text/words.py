@@ -62,6 +62,15 @@ def word_groups(text: str, offsets: Sequence[Sequence[int]], by: str = "word") -
     return np.asarray(numbers, dtype=np.int64)
 
 
+def group_spans(offsets: Sequence[Span], groups: Int[np.ndarray, " n"]) -> list[Span]:
+    """Where each group of tokens begins and ends: from the start of its first to the stop of its last."""
+    spans: dict[int, Span] = {}
+    for (start, stop), group in zip(offsets, groups.tolist(), strict=True):
+        first, last = spans.get(group, (start, stop))
+        spans[group] = min(first, start), max(last, stop)
+    return [spans[group] for group in range(int(groups.max(initial=-1)) + 1)]
+
+
 def group_labels(labels: Sequence[str], groups: ArrayLike) -> list[str]:
     """One label for each group of neighbouring tokens: theirs, joined, without spaces at the ends or marks inside."""
     joined = [""] * (int(np.max(groups, initial=-1)) + 1)

@@ -78,7 +78,7 @@ class AttentionCost:
         total = ("total", self.parameters, self.flops, self.activation_bytes)
         return (
             f"attention: {shape}, d_model {self.d_model:,} = {self.num_heads} heads{shared} × d_k {self.d_k}, "
-            f"{self.dtype}\n{table(('', 'parameters', 'FLOPs', 'bytes made'), [*rows, total])}"
+            f"{self.dtype}\n{text_table(('', 'parameters', 'FLOPs', 'bytes made'), [*rows, total])}"
         )
 
 
@@ -162,7 +162,7 @@ class LayerComparison:
             (c.n, c.layer, c.complexity, c.parameters, c.mixing_flops, c.flops, c.sequential_steps, c.path_length)
             for c in self.layers
         ]
-        return f"one layer, d = {self.d_model:,}, kernel k = {self.kernel}\n{table(heading, rows)}"
+        return f"one layer, d = {self.d_model:,}, kernel k = {self.kernel}\n{text_table(heading, rows)}"
 
 
 def compare_layers(lengths: int | Sequence[int], d_model: int, *, kernel: int = 3) -> LayerComparison:
@@ -196,7 +196,7 @@ def _dilated_depth(n: int, kernel: int) -> int:
     return depth
 
 
-def table(heading: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
+def text_table(heading: Sequence[str], rows: Sequence[Sequence[str | int]]) -> str:
     """Lines with aligned columns, words to the left and numbers to the right."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in [heading, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]

@@ -104,7 +104,7 @@ def beam(
 
     def search(sentence: np.ndarray) -> Drafts:
         live, memory, mask, cache = beginning(model, sentence[None])
-        best, top, num_finished = live, -np.inf, 0
+        best, best_score, num_finished = live, -np.inf, 0
         for length in range(1, max_len + 1):
             totals, weights = next_words(model, live, bos_id, memory, mask, cache)
             ranked = np.argsort(-totals, axis=None, kind="stable")[: 2 * width]
@@ -114,12 +114,12 @@ def beam(
             ending = np.flatnonzero(words[:width] == eos_id)
             living = np.flatnonzero(words != eos_id)[:width]
             for ended in [ending, living] if length == max_len else [ending]:
-                if score(candidates.select(ended), length) > top:
-                    best, top = candidates.select(ended[:1]), score(candidates.select(ended), length)
+                if score(candidates.select(ended), length) > best_score:
+                    best, best_score = candidates.select(ended[:1]), score(candidates.select(ended), length)
             num_finished += len(ending)
             live, parents = candidates.select(living), parents[living]
             # Words to come only lower the probability, and no length divides it by more than max_len does.
-            if num_finished >= width or score(live, max_len) <= top:
+            if num_finished >= width or score(live, max_len) <= best_score:
                 break
             memory, mask, cache = memory[parents], mask[parents], cache.select(parents)
         return best

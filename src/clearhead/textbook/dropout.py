@@ -13,11 +13,12 @@ from clearhead import checks
 
 
 def dropout_mask(
-    shape: tuple[int, ...], rate: float, seed: int | None, *, first_query: int = 0
+    shape: tuple[int, ...], rate: float, seed: int | None, *, first_query: int = 0, first_key: int = 0
 ) -> Float[np.ndarray, " *shape"]:
     """What each weight is multiplied by: 0 with probability `rate`, else 1 / (1 − rate).
 
-    → factors of the given shape (…, n_q, n_k), of the queries from first_query on
+    → factors of the given shape (…, n_q, n_k), of the queries from first_query on and the keys from
+    first_key on
     """
     rate, seed = checked_dropout(rate, seed)
     if len(shape) < 2:
@@ -26,7 +27,11 @@ def dropout_mask(
     heads = np.arange(int(np.prod(leading)), dtype=np.uint64)
     rows = (heads[:, None] << np.uint64(32)) | np.arange(first_query, first_query + n_q, dtype=np.uint64)
     keys = _mix64(rows ^ _mix64(np.array([seed], dtype=np.uint64)))[..., None]
-    bits = _mix32(np.arange(n_k, dtype=np.uint32), keys.astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32))
+    bits = _mix32(
+        np.arange(first_key, first_key + n_k, dtype=np.uint32),
+        keys.astype(np.uint32),
+        (keys >> np.uint64(32)).astype(np.uint32),
+    )
     kept = bits >= np.uint64(round(rate * 2**32))  # a rate next to 1 rounds to 2³², one more than 32 bits hold
     return (kept / (1 - rate)).reshape(shape)
 

@@ -56,12 +56,12 @@ def linear_attention(
 
     offset = n_k - n_q if offset is None else checks.count("offset", offset, least=None)
     summary, total = _sums(key_features[..., :0, :], values[..., :0, :])
-    rows, seen = [], 0
+    rows, num_summed = [], 0
     for i in range(n_q):
-        visible = min(max(i + offset + 1, 0), n_k)
-        newly = np.s_[..., seen:visible, :]
-        more, more_total = _sums(key_features[newly], values[newly])
-        summary, total, seen = summary + more, total + more_total, max(seen, visible)
+        num_visible = min(max(i + offset + 1, 0), n_k)
+        new_keys = np.s_[..., num_summed:num_visible, :]
+        new_summary, new_total = _sums(key_features[new_keys], values[new_keys])
+        summary, total, num_summed = summary + new_summary, total + new_total, max(num_summed, num_visible)
         rows.append(_read(query_features[..., i : i + 1, :], summary, total))
     leading = np.broadcast_shapes(query_features.shape[:-2], summary.shape[:-2])
     return np.concatenate([np.empty((*leading, 0, V.shape[-1])), *rows], axis=-2).astype(Q.dtype)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from clearhead import checks
 from clearhead.masks import Mask
 
-AnyMask = Mask | ArrayLike
+AnyMask = Mask | ArrayLike | bool
 
 
 def create_causal_mask(n: int, n_k: int | None = None, *, offset: int | None = None) -> Bool[np.ndarray, "n n_k"]:
@@ -56,4 +56,4 @@ def mask_for_scores(mask: AnyMask, shape: tuple[int, ...], *, has_heads: bool = 
         *leading, n_q, n_k = shape
         heads = leading.pop() if leading and has_heads else None
         mask = mask.array(n_q, n_k, batch_shape=tuple(leading), heads=heads)
-    return checks.mask_array(mask, shape)
+    return checks.mask_array(np.asarray(mask), shape)

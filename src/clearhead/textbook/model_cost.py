@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from clearhead import checks
-from clearhead.textbook.cost import attention_cost, table
+from clearhead.textbook.cost import attention_cost, text_table
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ModelCost:
     def __str__(self) -> str:
         rows = [(part, *counts) for part, counts in self.parts.items()]
         total = ("total", self.parameters, self.flops)
-        return f"{self.name}, n = {self.n:,}\n{table(('', 'parameters', 'FLOPs'), [*rows, total])}"
+        return f"{self.name}, n = {self.n:,}\n{text_table(('', 'parameters', 'FLOPs'), [*rows, total])}"
 
 
 def model_cost(model: str | ModelShape, n: int | None = None) -> ModelCost:

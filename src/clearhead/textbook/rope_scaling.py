@@ -166,8 +166,8 @@ def longrope_scaling(
             )
         factor = checks.number("factor", factor, above=0.0)
         attention_factor = math.sqrt(1 + math.log(max(factor, 1)) / math.log(original_length))
-    own = long if length is not None and length > original_length else short
-    return plain / own, checks.number("attention_factor", attention_factor)
+    factors = long if length is not None and length > original_length else short
+    return plain / factors, checks.number("attention_factor", attention_factor)
 
 
 def proportional_scaling(

@@ -27,10 +27,12 @@ class RelativeBias:
     of: Callable[[torch.Tensor], torch.Tensor]
     offset: int | None = None
 
-    def table(self, n_q: int, n_k: int) -> Float[torch.Tensor, "h distances"]:
-        """The bias for query − key = 1 − n_k … n_q − 1."""
+    def table(
+        self, n_q: int, n_k: int, first_query: int | None = None, first_key: int = 0, offset: int = 0
+    ) -> Float[torch.Tensor, "h distances"]:
+        """The bias for query − key = 1 − n_k … n_q − 1, in a part of a sequence as in `clearhead.biases`."""
         steps = torch.arange(1 - n_k, max(n_q, 1 - n_k))
-        return self.of(steps + (n_k - n_q if self.offset is None else self.offset))
+        return self.of(steps + biases.first_distance(self.offset, n_q, n_k, first_query, first_key, offset))
 
 
 def alibi(slopes: Float[torch.Tensor, " h"], *, offset: int | None = None) -> RelativeBias:

@@ -15,8 +15,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
-from clearhead.call import leading_axes
-from clearhead.kernels.explanation import Explanation
+from clearhead.call import Part, leading_axes
+from clearhead.kernels.explanation import Cut, Explanation
 from clearhead.textbook.dropout import checked_dropout, dropout_mask
 
 CHUNK = 256  # queries at a time
@@ -35,9 +35,9 @@ def distances(rows: slice, n_k: int, device: torch.device) -> torch.Tensor:
     return queries[:, None] - keys + n_k - 1
 
 
-def table_of(bias: Any, n_q: int, n_k: int) -> torch.Tensor:
+def table_of(bias: Any, n_q: int, n_k: int, part: Part | None) -> torch.Tensor:
     """A relative bias, whether it is made of tensors or of arrays, as a tensor (h, distances)."""
-    table = bias.table(n_q, n_k)
+    table = bias.table(n_q, n_k, *(part or ()))
     return table if isinstance(table, torch.Tensor) else torch.from_numpy(np.require(table, requirements="W"))
 
 
@@ -72,6 +72,7 @@ def way(
     lse: bool = False,
     softcap: Any = None,
     dropout: float = 0.0,
+    part: Any = None,
     **_: Any,
 ) -> str:
     """ "torch" where its fused attention means the same as ours, else "chunked".
@@ -79,7 +80,7 @@ def way(
     One difference is accepted under a causal mask, which on other devices is worth many times the speed: torch lets a
     NaN or infinity in a masked value through.
     """
-    simple = bias is None and sinks is None and softcap is None and not dropout and not lse
+    simple = bias is None and sinks is None and softcap is None and not dropout and not lse and part is None
     shaped = q.ndim == k.ndim == v.ndim == 4 and q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]
     shared = shaped and k.shape[1] > 0 and q.shape[1] % k.shape[1] == 0
     typed = q.dtype == k.dtype == v.dtype
@@ -90,26 +91,43 @@ def way(
 
 
 def explain(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    of: str = "attention",
+    return_lse: bool = False,
+    **options: Any,
 ) -> Explanation:
     """Which way a call takes, and why."""
     batch_shape, heads, _ = leading_axes(q, k, v)
     n_q, n_k = q.shape[-2], k.shape[-2]
     every = math.prod(batch_shape) * heads
-    output = every * n_q * v.shape[-1] * q.element_size()
-    fused = way(q, k, v, lse=return_lse, **options) == "torch"
+    taken = way(q, k, v, lse=return_lse, **options)
     leaks = ", save that it lets a NaN in a masked value through" if options.get("mask") is not None else ""
+    reasons = {
+        "torch": f"scaled_dot_product_attention, which means the same here{leaks}",
+        "chunked": f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
+    }
+    memory = {"output": every * n_q * v.shape[-1] * q.element_size()}
+    if taken == "chunked":
+        memory["scores of a chunk"] = 3 * every * min(CHUNK, n_q) * n_k * 4
+    chunks = 1 if taken == "torch" else math.ceil(n_q / CHUNK)
     return Explanation(
-        path=f"{'torch' if fused else 'chunked'} ({q.device})",
-        reason=f"scaled_dot_product_attention, which means the same here{leaks}"
-        if fused
-        else f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
-        shape=f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}, {str(q.dtype).removeprefix('torch.')}",
-        tasks=1 if fused else math.ceil(n_q / CHUNK),
+        work=of,
+        way=taken,
+        machine=str(q.device),
+        arithmetic="",
+        shapes=tuple(tuple(x.shape) for x in (q, k, v)),
+        dtype=str(q.dtype).removeprefix("torch."),
+        because=(reasons[taken],),
+        cut=Cut(chunks, min(CHUNK, n_q), chunks, 1, 1, n_k),
         tiles=0,
         tiles_skipped=0,
-        bytes=output if fused else output + 3 * every * min(CHUNK, n_q) * n_k * 4,
-        slow=() if fused else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
+        memory=memory,
+        slow=()
+        if taken == "torch"
+        else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
     )
 
 
@@ -126,6 +144,7 @@ def chunked(
     softcap: float | None,
     dropout: float,
     seed: int | None,
+    part: Part | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A chunk of queries at a time, each in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
@@ -135,11 +154,12 @@ def chunked(
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
     wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
-    table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k)
-    if table is not None and len(table) not in (1, lead[-1] if lead else 1):
-        raise ValueError(f"the bias is for {len(table)} heads but there are {lead[-1] if lead else 1}")
+    table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k, part)
+    batch_shape, heads = tuple(lead[:-1]), lead[-1] if lead else 1
+    if table is not None and len(table) not in (1, heads):
+        raise ValueError(f"the bias is for {len(table)} heads but there are {heads}")
 
-    def part(
+    def chunk(
         rows: slice,
         q: torch.Tensor,
         k: torch.Tensor,
@@ -151,7 +171,7 @@ def chunked(
         if table is not None:
             addition = table.to(q.device)[:, distances(rows, n_k, q.device)]
             addition = addition if lead else addition[0]
-        allowed = _allowed(mask, rows, n_q, n_k, lead, q.device)
+        allowed = _allowed(mask, rows, masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ())), lead, q.device)
         if addition is not None:
             addition = _within(addition, kind)
             allowed = allowed & ~torch.isneginf(addition)
@@ -165,7 +185,9 @@ def chunked(
         weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
         weights = weights.masked_fill(~allowed, 0)
         if rate:
-            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=rows.start)
+            first_query, first_key, _ = part or (0, 0, 0)
+            first_query += rows.start
+            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=first_query, first_key=first_key)
             weights = weights * torch.from_numpy(factors).to(weights)
         return _mixed(weights, v, allowed), total
 
@@ -175,9 +197,9 @@ def chunked(
         addition = _rows(bias, rows, n_q) if isinstance(bias, torch.Tensor) else None
         arguments: tuple[Any, ...] = (rows, wide_q[..., rows, :], wide_k, wide_v, addition, table, sinks)
         if torch.is_grad_enabled():  # there is nothing random in it: dropout is made from the seed
-            output, total = checkpoint(part, *arguments, use_reentrant=False, preserve_rng_state=False)
+            output, total = checkpoint(chunk, *arguments, use_reentrant=False, preserve_rng_state=False)
         else:
-            output, total = part(*arguments)
+            output, total = chunk(*arguments)
         outputs.append(output)
         sums.append(total)
     return torch.cat(outputs, dim=-2).to(q.dtype), torch.cat(sums, dim=-1)
@@ -218,16 +240,15 @@ def _rows(x: torch.Tensor, rows: slice, n_q: int) -> torch.Tensor:
 
 
 def _allowed(
-    mask: masks.Mask | torch.Tensor | None, rows: slice, n_q: int, n_k: int, lead: list[int], device: torch.device
+    mask: masks.Mask | torch.Tensor | None, rows: slice, sizes: masks.Sizes, lead: list[int], device: torch.device
 ) -> torch.Tensor:
     """The mask for a chunk of queries, with the axes of the scores."""
-    shape = (*lead, rows.stop - rows.start, n_k)
+    shape = (*lead, rows.stop - rows.start, sizes.n_k)
     if mask is None:
         return torch.ones(shape[-2:], dtype=torch.bool, device=device).expand(shape)
     if isinstance(mask, torch.Tensor):
-        return _rows(mask, rows, n_q).expand(shape)
-    at = masks.places(masks.Sizes(n_q, n_k, tuple(lead[:-1]), lead[-1] if lead else 1), rows)
-    allowed = mask.allows(at)
+        return _rows(mask, rows, sizes.n_q).expand(shape)
+    allowed = mask.allows(masks.places(sizes, rows))
     allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
     return torch.from_numpy(np.require(allowed, requirements=["C", "W"])).to(device).expand(shape)
 

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 
 from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
-from clearhead.call import Call, prepare
+from clearhead.call import Call, Part, checked_part, prepare
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import fallback
@@ -44,6 +44,7 @@ def attention(
     sinks: Float[torch.Tensor, "*h"] | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
     return_lse: bool = False,
 ) -> Float[torch.Tensor, "... n_q d_v"] | tuple[Float[torch.Tensor, "... n_q d_v"], Float[torch.Tensor, "... n_q"]]:
     """Exact attention in O(n) memory, forward and backward.
@@ -63,15 +64,16 @@ def attention(
     q, k, v = autocast(q, k, v)
     if isinstance(sinks, (int, float)):
         sinks = torch.tensor(float(sinks), dtype=_widest(q.device), device=q.device)
-    options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed}
+    part = None if part is None else checked_part(part)
+    options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed, "part": part}
     name = "bias"
     if isinstance(mask, torch.Tensor) and mask.is_floating_point():
         name = "mask" if bias is None else "bias"
-        bias, mask = mask if bias is None else _sum(bias, mask, q, k, v), None
+        bias, mask = mask if bias is None else _sum(bias, mask, q, k, v, part), None
     if not has_kernels(q.device):
         output, lse = fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
     else:
-        table = bias.table(q.shape[-2], k.shape[-2]) if isinstance(bias, RelativeBias) else None
+        table = bias.table(q.shape[-2], k.shape[-2], *(part or ())) if isinstance(bias, RelativeBias) else None
         if isinstance(bias, NumpyRelativeBias):
             options["relative"] = bias
         options["additive"] = name  # what errors call it
@@ -81,15 +83,13 @@ def attention(
     return (output, lse) if return_lse and lse is not None else output
 
 
-def explain(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, return_lse: bool = False, **options: Any
-) -> Explanation:
-    """How `attention` would run with the same arguments: the kernels' plan, or which of torch's ways is taken."""
+def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+    """What `clearhead.explain` tells, of tensors: the kernels' plan, or which of torch's ways is taken."""
+    check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in STRUCTURES})
     if not has_kernels(q.device):
-        check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in STRUCTURES})
-        return fallback.explain(q, k, v, return_lse=return_lse, **options)
-    (q, k, v), options = as_arrays(q, k, v, **options)
-    return kernels.launch.explain(prepare(q, k, v, lse=return_lse, **options))
+        return fallback.explain(q, k, v, **options)
+    arrays, options = as_arrays(q, k, v, **options)
+    return kernels.forecast.explain(*arrays, **options)
 
 
 def as_arrays(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, Any], dict[str, Any]]:
@@ -100,7 +100,7 @@ def as_arrays(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, A
     check_tensors(q=q, k=k, **({} if v is None else {"v": v}), **{n: options.get(n) for n in STRUCTURES})
     q, k, values = autocast(q, k, k if v is None else v)
     if isinstance(bias := options.get("bias"), RelativeBias):
-        options["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2])))
+        options["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2], *(options.get("part") or ()))))
     taken = {name: to_numpy(x) if isinstance(x, torch.Tensor) else x for name, x in options.items()}
     return (to_numpy(q), to_numpy(k), None if v is None else to_numpy(values)), taken
 
@@ -176,7 +176,7 @@ class _Gradient(torch.autograd.Function):
     ) -> tuple[torch.Tensor | None, ...]:
         gradient = torch.zeros_like(output) if gradient is None else gradient
         found = kernels.gradients.gradients(
-            _prepared(q, k, v, bias, table, sinks, mask, options, seen=True),
+            _prepared(q, k, v, bias, table, sinks, mask, options, again=True),
             to_numpy(output),
             to_numpy(lse),
             to_numpy(gradient),
@@ -212,7 +212,7 @@ def _prepared(
     mask: Mask | None,
     options: dict[str, Any],
     *,
-    seen: bool = False,
+    again: bool = False,
 ) -> Call:
     """The call the kernels get, over the tensors' own memory."""
     options = dict(options)
@@ -228,7 +228,7 @@ def _prepared(
         to_numpy(v),
         sinks=None if sinks is None else to_numpy(sinks),
         lse=True,
-        seen=seen,
+        again=again,
         **added,
         **options,
     )
@@ -288,14 +288,16 @@ def _widest(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64  # MPS has no float64
 
 
-def _sum(bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+def _sum(
+    bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, part: Part | None
+) -> torch.Tensor:
     """A bias and a float mask in one tensor; in float64, in which two of the lowest float32 numbers are no −inf."""
     n_q, n_k = q.shape[-2], k.shape[-2]
     kind = _widest(q.device)
     if isinstance(bias, torch.Tensor):
         other = bias.to(kind)
     else:
-        table = fallback.table_of(bias, n_q, n_k).to(q.device, kind)
+        table = fallback.table_of(bias, n_q, n_k, part).to(q.device, kind)
         other = table[:, fallback.distances(slice(0, n_q), n_k, q.device)]
         other = other[0] if len(other) == 1 else other
     shape = fallback.scores_shape(q, k, v)

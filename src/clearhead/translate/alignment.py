@@ -18,7 +18,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from clearhead import checks
+from clearhead.matrices import between_groups
 from clearhead.text.spans import Span
+from clearhead.text.words import group_spans, word_groups
 
 WRITTEN, GIVEN = "written", "given"
 READINGS = (WRITTEN, GIVEN)
@@ -38,18 +40,6 @@ def rows_of(weights: Float[np.ndarray, "... n_t n_s"], count: int, reading: str)
     """
     first = READINGS.index(checks.choice("reading", reading, READINGS))
     return weights[..., first : first + count, :]
-
-
-def between_words(
-    weights: Float[np.ndarray, "... n_t n_s"], target: Bool[np.ndarray, "t n_t"], source: Bool[np.ndarray, "s n_s"]
-) -> Float[np.ndarray, "... t s"]:
-    """Weights between pieces as weights between words.
-
-    weights (…, n_t, n_s)  target (t, n_t) and source (s, n_s), which pieces belong to each word → (…, t, s)
-    """
-    kind = checks.compute_type(weights.dtype)
-    share = target / np.maximum(target.sum(axis=-1, keepdims=True), 1)
-    return share.astype(kind) @ weights.astype(kind) @ source.T.astype(kind)
 
 
 class Reader(NamedTuple):
@@ -82,20 +72,27 @@ def readers(blocks: int, heads: int) -> list[Reader]:
 class Aligned(NamedTuple):
     """The words of two texts, and the weights between their pieces with the rows of one reading.
 
-    weights (blocks, h, n_t, n_s) over the pieces at target_spans and source_spans
+    weights (blocks, h, n_t, n_s); source_groups (n_s) and target_groups (n_t) number the word of each piece
     """
 
     source_words: list[Span]
     target_words: list[Span]
-    source_spans: Sequence[Span]
-    target_spans: Sequence[Span]
+    source_groups: Int[np.ndarray, " n_s"]
+    target_groups: Int[np.ndarray, " n_t"]
     weights: np.ndarray
+
+    @classmethod
+    def of_texts(
+        cls, source: str, target: str, source_spans: Sequence[Span], target_spans: Sequence[Span], weights: np.ndarray
+    ) -> Aligned:
+        """From two texts and where their pieces lie. A piece that reaches over two words makes one of them."""
+        of_source, of_target = word_groups(source, source_spans), word_groups(target, target_spans)
+        words = group_spans(source_spans, of_source), group_spans(target_spans, of_target)
+        return cls(*words, of_source, of_target, weights)
 
     def matrix(self) -> Float[np.ndarray, "blocks h t s"]:
         """How much each target word looks at each source word, in every head: (blocks, h, t, s)."""
-        return between_words(
-            self.weights, parts(self.target_spans, self.target_words), parts(self.source_spans, self.source_words)
-        )
+        return between_groups(self.weights, self.target_groups, self.source_groups)
 
     def between_words(self, reader: Reader) -> Float[np.ndarray, "t s"]:
         """The same as one reader has it: (t, s)."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from clearhead.text.labels import labels_from_offsets
 from clearhead.text.spans import Span
-from clearhead.text.words import word_spans
 from clearhead.textbook.decoding import greedy
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint
@@ -47,7 +47,7 @@ class Translated(NamedTuple):
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
         weights = rows_of(self.cross_weights, len(self.target_ids), reading)[..., :-1]
-        return Aligned(word_spans(self.source), word_spans(self.text), self.source_spans, self.target_spans, weights)
+        return Aligned.of_texts(self.source, self.text, self.source_spans, self.target_spans, weights)
 
 
 class Attention(NamedTuple):
@@ -166,8 +166,8 @@ class Translator:
         output = self.model(np.array([*found.source_ids, END]), np.array([BEGIN, *found.target_ids]))
         encoder, decoder = np.stack(output.encoder_weights), np.stack(output.self_weights)
         cross = np.stack(output.cross_weights)
-        source = [found.source[start:stop] for start, stop in found.source_spans]
-        target = [found.text[start:stop] for start, stop in found.target_spans]
+        source = labels_from_offsets(found.source, found.source_spans)
+        target = labels_from_offsets(found.text, found.target_spans)
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
         return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
 from clearhead.views import passes, tiles, windows
+from clearhead.views.allowed import allowed, strips
 from clearhead.views.choosing import chosen, of_batch
 from clearhead.views.conversion import Convert, handed_back
 from clearhead.views.grouping import Labels, between_groups
-from clearhead.views.weights import strips
 
 if TYPE_CHECKING:
     from clearhead.views.view import Tokens, View
@@ -191,11 +191,11 @@ class Average:
         for strip in strips(window.rows.stop - window.rows.start, key.size):
             rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
             query = np.arange(rows.start, rows.stop)[:, None]
-            allowed = np.zeros((len(query), key.size), np.bool_)
+            unmasked = np.zeros((len(query), key.size), np.bool_)
             for view, heads in zip(self.views, self.chosen, strict=True):
                 for head in heads.tolist():
-                    allowed |= view.recomputed.allowed(*windows.place(view, (*batch, head)), query, key)
-            yield strip.start, self._window(rows, window.cols, batch), allowed
+                    unmasked |= allowed(view.call, *windows.place(view, (*batch, head)), query, key)
+            yield strip.start, self._window(rows, window.cols, batch), unmasked
 
 
 def mean(parts: Iterator[np.ndarray]) -> np.ndarray:

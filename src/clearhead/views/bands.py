@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
+from clearhead.textbook.pattern_scores import NEAR_RADII
+from clearhead.views.allowed import every_head
+
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
 
-BAND = 32  # keys on either side
+BAND = max(NEAR_RADII)  # keys on either side
 ROWS = 256  # queries at a time
 
 
@@ -24,7 +27,7 @@ def band_scores(
     """The mean score of a window of each radius, over each of several sets of queries: → (…, h, radii) for each set"""
     sums = [np.zeros((*view.call.lead, len(radii))) for _ in places]
     flat = [at.reshape(*view.call.lead, view.n_q) for at in places]
-    for batch, head in view.recomputed.heads():
+    for batch, head in every_head(view.call):
         for start in range(0, view.n_q, ROWS):
             rows = slice(start, min(start + ROWS, view.n_q))
             scores = _windows(view, batch, head, rows)[:, np.asarray(radii) - 1]

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.views.weights import Weights, strips, too_far
+from clearhead.views.allowed import allowed, every_head, strips
+from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.kernels.observation import Observation
@@ -35,13 +36,12 @@ def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
 
 def _summed(view: View, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
     """Masses weight by weight, for queries whose lse says too little."""
-    inside = Weights(call, share)
-    for batch, head in view.recomputed.heads():
+    for batch, head in every_head(call):
         rows = np.flatnonzero(far[(*batch, head)])
         for strip in strips(rows.size, view.n_k):
             query = rows[strip]
             weights = view.recomputed.window(batch, head, query, slice(None))
-            kept = inside.allowed(batch, head, query[:, None], np.arange(view.n_k))
+            kept = allowed(call, batch, head, query[:, None], np.arange(view.n_k))
             share[(*batch, head)][query] = np.where(kept, weights, 0).sum(axis=-1)
     return share
 

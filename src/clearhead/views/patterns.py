@@ -1,20 +1,8 @@
-"""What each head does: how much of its attention follows a pattern that is known by name.
+"""What each head does: how much of its attention follows a pattern that is known by name, at any length.
 
-A pattern is a set of keys for each query.
-
-    self              the query's own position                                  `patterns.diagonal` of the textbook
-    previous_token    the one before it; the first has none and looks at itself
-    first_token       the first key, where heads rest that have nothing to do
-    uniform           all keys it may attend to, alike                          under a causal mask, `causal_uniform`
-    local             all keys at most so far away, alike, for the distance that fits best
-    duplicate_token   other places of the query's own token
-    induction         the keys right after earlier places of it
-
-With a mass A on c keys, spread over them with entropy H, the score of the first five is A · exp(H) / c: how much of
-the attention is there, times how evenly. It is 1 for the pattern itself and for nothing else, as in the textbook's
-zoo, and for a single key it is the weight. Tokens do not say which of their places matters, so the last two count
-mass alone, above what an even head would leave there by chance: (A − c/n) / (1 − c/n), over the queries that have
-such a key. All of it is streamed: entropies from the kernels, single keys and bands computed again from q, k and lse.
+What the patterns are is told in `clearhead.textbook.patterns`, and what a score means in `textbook.pattern_scores`,
+which is the judge of what is found here. All of it is streamed: entropies from the kernels, single keys and bands
+computed again from q, k and lse.
 """
 
 from __future__ import annotations
@@ -27,20 +15,15 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from clearhead import kernels, masks
+from clearhead.textbook.pattern_scores import DIGITS, mean_over, tried_radii
+from clearhead.textbook.patterns import LEAST_QUERIES, LEAST_SCORE, NAMES
 from clearhead.views import passes, repeats, windows
+from clearhead.views.allowed import counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
-from clearhead.views.weights import Weights
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
-# In this order names win where scores are equal, as they do in the textbook.
-NAMES = ("self", "previous_token", "first_token", "uniform", "local")
-OF_TOKENS = ("duplicate_token", "induction")
-LEAST = 0.2  # below, a head is called mixed: no pattern says much about it
-ENOUGH = 0.1  # of the queries must have a key of a pattern of tokens before it names a head
-DIGITS = 5  # scores that agree in so many are equal, so that rounding names no head
-WIDE = (64, 128, 256, 512)  # distances beyond the band; what is further away is not local
 MOST_LINES = 64
 
 
@@ -93,7 +76,7 @@ class Patterns:
 
 def find_patterns(view: View, token_ids: ArrayLike | None = None) -> Patterns:
     """The patterns of every head of a view: see `View.patterns`."""
-    total, counts = view.total, view.shaped(np.array(view.recomputed.counts()))
+    total, counts = view.total, view.shaped(np.array(counts_of(view.call)))
     counted = total != 0
     position = np.arange(view.n_q) + view.n_k - view.n_q
     by_query = {
@@ -145,11 +128,11 @@ def _name(
     won = np.zeros(best.shape)
     for name, others in rivals.items():
         score, rival = scores[name], np.max(np.stack([others[n] for n in NAMES]), axis=0)
-        enough = having[name].sum(axis=-1) >= ENOUGH * np.maximum(counted.sum(axis=-1), 1)
+        enough = having[name].sum(axis=-1) >= LEAST_QUERIES * np.maximum(counted.sum(axis=-1), 1)
         wins = enough & (np.round(score, DIGITS) > np.maximum(np.round(rival, DIGITS), won))
         labels, best = np.where(wins, name, labels), np.where(wins, score, best)
         won = np.where(wins, np.round(score, DIGITS), won)
-    labels = np.where(best < LEAST, "mixed", labels)
+    labels = np.where(best < LEAST_SCORE, "mixed", labels)
     return np.where(counted.any(axis=-1) & ~np.isnan(best), labels, "none").astype(str), best
 
 
@@ -161,12 +144,11 @@ def _best_radius(
     A window of more than half the sequence is nearly uniform, and noise alone would often prefer one to uniform. As
     in the textbook it counts only where it leaves at most half as much unexplained.
     """
-    radii = [r for r in range(1, BAND + 1) if r == 1 or r < view.n_k - 1]
-    scores = band_scores(view, radii, places)
-    for radius in (r for r in WIDE if r <= (view.n_k - 1) // 2):
+    radii = tried_radii(view.n_k)
+    scores = band_scores(view, [radius for radius in radii if radius <= BAND], places)
+    for radius in (radius for radius in radii if radius > BAND):
         wide = _wide_window(view, radius)
         scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
-        radii.append(radius)
     narrow = np.asarray(radii) <= max((view.n_k - 1) // 2, 1)
     fits = narrow | (1 - scores[0] <= (1 - uniform[..., None]) / 2)
     place = np.where(fits, np.round(scores[0], DIGITS), -1).argmax(axis=-1)
@@ -178,8 +160,7 @@ def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
     seen = kernels.observation.observe(call, output=False)
-    found = Weights(call, seen.lse.reshape(*call.lead, call.n_q))
-    share, counts = view.recomputed.share(found.lse), found.counts()
+    share, counts = view.recomputed.share(seen.lse.reshape(*call.lead, call.n_q)), counts_of(call)
     evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
     return view.shaped(np.minimum(share * evenness, 1))
 
@@ -201,8 +182,7 @@ def _above_chance(mass: np.ndarray, chance: np.ndarray, total: np.ndarray, at: n
 
 def _mean(x: np.ndarray, at: np.ndarray) -> np.ndarray:
     """The mean over some of the queries, 0 where there are none: x (…, n_q) → (…)"""
-    total = np.where(at, x, 0).sum(axis=-1, dtype=np.float64)
-    return np.asarray(np.minimum(total / np.maximum(at.sum(axis=-1), 1), 1))  # rounding may reach past 1
+    return mean_over(at, x.astype(np.float64))
 
 
 def _plain(values: np.ndarray) -> Any:

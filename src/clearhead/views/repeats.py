@@ -18,8 +18,10 @@ from numpy.typing import ArrayLike
 
 from clearhead import kernels, masks
 from clearhead.call import Call
+from clearhead.textbook.pattern_scores import checked_token_ids
 from clearhead.views import passes
-from clearhead.views.weights import Weights, too_far, union_size
+from clearhead.views.allowed import counts, union_size
+from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -34,7 +36,7 @@ class TokenMass(NamedTuple):
 
 def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
     """The mass on duplicate tokens, and on what followed earlier ones: token_ids (*batch, n_k) or (n_k)"""
-    ids = checked_ids(view, token_ids)
+    ids = checked_token_ids(token_ids, view.n_q, view.n_k, view.batch_shape)
     _, ids = np.unique(ids, return_inverse=True)
     ids = ids.reshape(math.prod(view.call.batch_shape), view.n_k).astype(np.int64)
     of_query = ids[:, view.n_k - view.n_q :]
@@ -43,25 +45,6 @@ def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
         "duplicate_token": _mass(view, of_query, ids, later=True),
         "induction": _mass(view, of_query, followed, later=False),
     }
-
-
-def checked_ids(view: View, token_ids: ArrayLike) -> np.ndarray:
-    """One token id for each key and batch entry: → (*batch, n_k)"""
-    ids = np.asarray(token_ids)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"token_ids must be whole numbers, got {ids.dtype.name} of shape {ids.shape}")
-    if view.n_q > view.n_k:
-        raise ValueError(
-            f"token_ids name the tokens of queries and keys alike, but {view.n_q} queries cannot be the last "
-            f"positions of {view.n_k} keys"
-        )
-    try:
-        return np.broadcast_to(ids, (*view.batch_shape, view.n_k))
-    except ValueError:
-        raise ValueError(
-            f"token_ids need one id for each of the {view.n_k} keys, shape {(*view.batch_shape, view.n_k)} or "
-            f"{(view.n_k,)}, got shape {ids.shape}"
-        ) from None
 
 
 def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
@@ -146,5 +129,4 @@ def _by_rule(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: boo
 
     rule = masks.where(same)
     call = passes.again(view, None, rule, sinks=False)
-    keys = Weights(call, view.recomputed.lse).counts()
-    return TokenMass(passes.mass(view, rule), view.shaped(np.array(keys)))
+    return TokenMass(passes.mass(view, rule), view.shaped(np.array(counts(call))))

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from clearhead import checks
-from clearhead.views.weights import strips
+from clearhead.views.allowed import allowed, strips
 from clearhead.views.windows import numbered, of_heads
 
 if TYPE_CHECKING:
@@ -84,20 +84,20 @@ def _strips(view: View, batch: tuple[int, ...], head: int, window: Window) -> It
     for strip in strips(window.rows.stop - window.rows.start, key.size):
         query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)
         weights = view.recomputed.window(batch, head, query, window.cols)
-        yield strip.start, weights, view.recomputed.allowed(batch, head, query[:, None], key)
+        yield strip.start, weights, allowed(view.call, batch, head, query[:, None], key)
 
 
 def pooled(window: Window, strips_of: Iterator[Strip], reduce: str) -> Float[np.ndarray, "cells_q cells_k"]:
     """The mean or maximum over each cell's places that are not masked, from strips of the window."""
     found, count = np.zeros(window.cells), np.zeros(window.cells, np.int64)
     join: np.ufunc = np.add if reduce == "mean" else np.maximum
-    for start, weights, allowed in strips_of:
+    for start, weights, unmasked in strips_of:
         if not weights.size:
             continue
         first, last = start // window.by_q, (start + len(weights) - 1) // window.by_q
         cells = slice(first, last + 1)
-        found[cells] = join(found[cells], _over_cells(join, np.where(allowed, weights, 0), start, window))
-        count[cells] += _over_cells(np.add, allowed, start, window).astype(np.int64)
+        found[cells] = join(found[cells], _over_cells(join, np.where(unmasked, weights, 0), start, window))
+        count[cells] += _over_cells(np.add, unmasked, start, window).astype(np.int64)
     result = found / np.maximum(count, 1) if reduce == "mean" else found
     return np.where(count > 0, result, np.nan)
 

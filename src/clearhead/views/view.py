@@ -254,7 +254,7 @@ class View:
 
         token_ids (*batch, n_k) or (n_k): the tokens of the keys, of which the queries are the last; with them, heads
         that look for their own token, or for what followed it, are found too. What a pattern is, and what its score
-        means, is told in `clearhead.views.patterns`. NumPy in any case; print the result to see it as a table.
+        means, is told in `clearhead.patterns`. NumPy in any case; print the result to see it as a table.
         """
         return find_patterns(self, token_ids)
 

@@ -9,17 +9,12 @@ of its own for each query (the query itself, the one before it, those around it)
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from clearhead import masks
 from clearhead.call import Call
+from clearhead.views.allowed import allowed, bias_at, every_head, of_head, strips
 
-STRIP = 2**20  # weights that are worked on at a time
 FAR = 2.0**-13  # an lse whose last digit is worth more than this says too little about the sum in it
 
 Index = slice | np.ndarray  # of queries or keys, in whole numbers
@@ -34,11 +29,6 @@ class Weights:
     def __init__(self, call: Call, lse: Float[np.ndarray, "*lead n_q"]) -> None:
         self.call = call
         self.lse = lse
-
-    def heads(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Every batch entry and head there is."""
-        for *batch, head in itertools.product(*map(range, self.call.lead)):
-            yield tuple(batch), head
 
     def window(self, batch: tuple[int, ...], head: int, rows: Index, cols: Index) -> Float[np.ndarray, "rows cols"]:
         """The weights of some queries on some keys, in one head: → (rows, cols)"""
@@ -71,66 +61,24 @@ class Weights:
             dots = np.einsum("rd,rcd->rc", queries.astype(call.kind, copy=False), rows.astype(call.kind, copy=False))
         scores = self._scores(batch, head, query[:, None], inside, dots)
         scores[~there] = -np.inf
-        there &= self.allowed(batch, head, query[:, None], inside)
+        there &= allowed(call, batch, head, query[:, None], inside)
         return self._soften(batch, head, query, scores), there
 
     def at(self, keys: Int[np.ndarray, " n_q"]) -> Float[np.ndarray, "*lead n_q"]:
         """Each query's weight on one key of its own, 0 where there is no such key: keys (n_q) → (…, h, n_q)"""
         call = self.call
         result = np.empty((*call.lead, call.n_q), call.kind)
-        for batch, head in self.heads():
+        for batch, head in every_head(call):
             for strip in strips(call.n_q, max(call.q.shape[-1], 1)):
                 query = np.arange(strip.start, strip.stop)
                 result[(*batch, head)][strip] = self.picked(batch, head, query, keys[strip, None])[0][:, 0]
         return result
-
-    def allowed(self, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray) -> Bool[np.ndarray, "r c"]:
-        """Whether each place may be attended, by the mask and by a bias of −inf: query (r, 1), key (c) or (r, c)"""
-        call = self.call
-        result = np.ones(np.broadcast_shapes(query.shape, key.shape), np.bool_)
-        if call.ranges is not None:
-            low, high = (of_head(x, call, batch, head)[:, query] for x in call.ranges)
-            result &= ((low <= key) & (key < high)).any(axis=0)
-        if call.allowed is not None:
-            result &= of_head(call.allowed, call, batch, head)[query, key]
-        if call.rule is not None:
-            number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
-            place = np.full((1, 1), number), np.full((1, 1), head)
-            result &= call.rule.allows(masks.Where.inside(call.sizes, *place, query, key))
-        added = self._added(batch, head, query, key)
-        return result if added is None else result & ~np.isneginf(added)
 
     def share(self, lse: Float[np.ndarray, "*lead n_q"]) -> Float[np.ndarray, "*lead n_q"]:
         """The share of attention that falls on some of the keys, from the lse of those keys alone: (…, h, n_q)"""
         with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
             share = np.minimum(np.exp(lse - self.lse), 1)
         return np.where(np.isneginf(lse), 0, share).astype(self.lse.dtype)
-
-    def counts(self) -> Int[np.ndarray, "*lead n_q"]:
-        """How many keys each query may attend to: → (…, h, n_q)"""
-        call = self.call
-        full = (*call.lead, call.n_q)
-        table_forbids = call.table is not None and bool(np.isneginf(call.table).any())
-        if call.allowed is None and call.rule is None and call.bias is None and not table_forbids:
-            if call.ranges is None:
-                return np.full(full, call.n_k)
-            return np.broadcast_to(union_size(*call.ranges), full)
-        result = np.empty(full, np.int64)
-        key = np.arange(call.n_k)
-        for batch, head in self.heads():
-            for strip in strips(call.n_q, call.n_k):
-                query = np.arange(call.n_q)[strip, None]
-                result[(*batch, head)][strip] = self.allowed(batch, head, query, key).sum(axis=-1)
-        return result
-
-    def _added(self, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray) -> np.ndarray | None:
-        """The bias at each place, if there is one."""
-        call = self.call
-        if call.bias is not None:
-            return of_head(call.bias, call, batch, head)[query, key]
-        if call.table is not None:
-            return call.table[0 if len(call.table) == 1 else head][query - key + call.n_k - 1]
-        return None
 
     def _scores(
         self, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray, dots: np.ndarray
@@ -141,12 +89,12 @@ class Weights:
             scores = dots * kind.type(call.scale)
             if call.softcap:
                 scores = np.tanh(scores / kind.type(call.softcap)) * kind.type(call.softcap)
-            added = self._added(batch, head, query, key)
+            added = bias_at(call, batch, head, query, key)
             if added is not None:
                 limits = np.finfo(kind)
                 total = (scores + added).astype(kind)
                 scores = np.where(np.isfinite(scores), np.clip(total, limits.min, limits.max), total)
-        return np.where(self.allowed(batch, head, query, key), scores, kind.type(-np.inf))
+        return np.where(allowed(call, batch, head, query, key), scores, kind.type(-np.inf))
 
     def _soften(self, batch: tuple[int, ...], head: int, query: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """exp(score − lse): scores (r, c) of the queries (r)"""
@@ -181,28 +129,3 @@ class Weights:
 def too_far(lse: np.ndarray) -> np.ndarray:
     """Where scores are so large that little of the sum is left in the lse: log 3 is lost beside −1e30."""
     return np.isfinite(lse) & (np.abs(lse) * np.finfo(lse.dtype).eps > FAR)
-
-
-def of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.ndarray:
-    """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
-    lead = x.shape[:-2]
-    if not lead:
-        return x
-    place = (*batch, head // (call.heads // lead[-1]))[-len(lead) :]
-    return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
-
-
-def strips(rows: int, cols: int) -> Iterator[slice]:
-    """Rows in strips of about STRIP numbers."""
-    height = max(1, STRIP // max(cols, 1))
-    return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
-
-
-def union_size(low: Int[np.ndarray, "*lead r n_q"], high: Int[np.ndarray, "*lead r n_q"]) -> Any:
-    """How many keys lie in at least one of a query's runs; runs may overlap: → (…, n_q)"""
-    low, high = np.broadcast_arrays(low, high)
-    order = np.argsort(low, axis=-2)
-    low, high = (np.take_along_axis(x, order, axis=-2) for x in (low, high))
-    reached = np.maximum.accumulate(high, axis=-2)
-    before = np.concatenate([np.zeros_like(low[..., :1, :]), reached[..., :-1, :]], axis=-2)
-    return np.maximum(high - np.maximum(low, before), 0).sum(axis=-2)

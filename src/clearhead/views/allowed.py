@@ -1,0 +1,90 @@
+"""Which keys each query of a call may attend to, place by place, and how many they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from clearhead import masks
+from clearhead.call import Call
+
+STRIP = 2**20  # places that are worked on at a time
+
+
+def allowed(
+    call: Call, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray
+) -> Bool[np.ndarray, "r c"]:
+    """Whether each place may be attended, by the mask and by a bias of −inf: query (r, 1), key (c) or (r, c)"""
+    result = np.ones(np.broadcast_shapes(query.shape, key.shape), np.bool_)
+    if call.ranges is not None:
+        low, high = (of_head(x, call, batch, head)[:, query] for x in call.ranges)
+        result &= ((low <= key) & (key < high)).any(axis=0)
+    if call.allowed is not None:
+        result &= of_head(call.allowed, call, batch, head)[query, key]
+    if call.rule is not None:
+        number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
+        place = np.full((1, 1), number), np.full((1, 1), head)
+        result &= call.rule.allows(masks.Where.inside(call.sizes, *place, query, key))
+    added = bias_at(call, batch, head, query, key)
+    return result if added is None else result & ~np.isneginf(added)
+
+
+def bias_at(call: Call, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray) -> np.ndarray | None:
+    """The bias at each place, if there is one."""
+    if call.bias is not None:
+        return of_head(call.bias, call, batch, head)[query, key]
+    if call.table is not None:
+        return call.table[0 if len(call.table) == 1 else head][query - key + call.n_k - 1]
+    return None
+
+
+def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
+    """How many keys each query may attend to: → (…, h, n_q)"""
+    full = (*call.lead, call.n_q)
+    table_forbids = call.table is not None and bool(np.isneginf(call.table).any())
+    if call.allowed is None and call.rule is None and call.bias is None and not table_forbids:
+        if call.ranges is None:
+            return np.full(full, call.n_k)
+        return np.broadcast_to(union_size(*call.ranges), full)
+    result = np.empty(full, np.int64)
+    key = np.arange(call.n_k)
+    for batch, head in every_head(call):
+        for strip in strips(call.n_q, call.n_k):
+            query = np.arange(call.n_q)[strip, None]
+            result[(*batch, head)][strip] = allowed(call, batch, head, query, key).sum(axis=-1)
+    return result
+
+
+def every_head(call: Call) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Every batch entry and head there is."""
+    for *batch, head in itertools.product(*map(range, call.lead)):
+        yield tuple(batch), head
+
+
+def of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.ndarray:
+    """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
+    lead = x.shape[:-2]
+    if not lead:
+        return x
+    place = (*batch, head // (call.heads // lead[-1]))[-len(lead) :]
+    return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
+
+
+def strips(rows: int, cols: int) -> Iterator[slice]:
+    """Rows in strips of about STRIP places."""
+    height = max(1, STRIP // max(cols, 1))
+    return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
+
+
+def union_size(low: Int[np.ndarray, "*lead r n_q"], high: Int[np.ndarray, "*lead r n_q"]) -> Any:
+    """How many keys lie in at least one of a query's runs; runs may overlap: → (…, n_q)"""
+    low, high = np.broadcast_arrays(low, high)
+    order = np.argsort(low, axis=-2)
+    low, high = (np.take_along_axis(x, order, axis=-2) for x in (low, high))
+    reached = np.maximum.accumulate(high, axis=-2)
+    before = np.concatenate([np.zeros_like(low[..., :1, :]), reached[..., :-1, :]], axis=-2)
+    return np.maximum(high - np.maximum(low, before), 0).sum(axis=-2)
