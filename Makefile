@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help visualize translate test lint format bench clean
+.PHONY: help visualize translate test sweep lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ translate: $(VENV)/translate ## train a translator, and see which word each word
 
 test: $(VENV)/dev ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; ARGS="--calls 5000" for more
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.sweep $(ARGS)
 
 lint: $(VENV)/dev ## check style and types
 	$(BIN)/ruff check .

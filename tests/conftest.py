@@ -19,8 +19,10 @@ SOURCE = Path(importlib.util.find_spec("clearhead").origin).parent
 ROOMS = {path.stem for path in SOURCE.iterdir() if not path.name.startswith("_")} - {"kernels", "py"}
 jaxtyping.install_import_hook([f"clearhead.{room}" for room in sorted(ROOMS)], "beartype.beartype")
 
-# Drawn examples are the same from run to run, and a slow machine is not a failure.
+# Drawn examples are the same from run to run, and a slow machine is not a failure. With --hypothesis-profile=new they
+# are others every time.
 settings.register_profile("steady", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("new", deadline=None, derandomize=False, database=None, print_blob=True)
 settings.load_profile("steady")
 
 

@@ -9,10 +9,11 @@ that draws it again.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import hypothesis
 from rich.console import Console
@@ -53,6 +54,8 @@ def check_batch(seed: int, calls: int, check: Callable[[Row], None] = check_call
         database=None,
         derandomize=False,
         deadline=None,
+        report_multiple_bugs=False,
+        print_blob=False,
         suppress_health_check=list(hypothesis.HealthCheck),
         phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
     )
@@ -67,38 +70,40 @@ def check_batch(seed: int, calls: int, check: Callable[[Row], None] = check_call
         raise
 
 
+def sweep(seed: int, calls: int, right: Callable[[int], None]) -> None:
+    """Batch after batch, each from the seed after the last; `right` is told how many calls were right so far."""
+    for number, done in enumerate(range(0, calls, BATCH)):
+        size = min(BATCH, calls - done)
+        found = itertools.count(1)
+
+        def counted(row: Row, done: int = done, size: int = size, found: Iterator[int] = found) -> None:
+            check_call(row)
+            right(done + min(next(found), size))  # there are more while a smaller call that fails is looked for
+
+        check_batch(seed + number, size, counted)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Draw and check batch after batch; 0 if all calls are right, 1 if one is not, 130 if it was stopped."""
+    """0 if all calls are right, 1 if one is not, 130 if it was stopped."""
     parser = argparse.ArgumentParser(prog="python -m tests.sweep", description=__doc__.partition("\n")[0])
     parser.add_argument("--calls", type=int, default=1000, help="how many to draw (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="draw the calls of an earlier run (default: new ones)")
     asked = parser.parse_args(arguments)
-    first = random.SystemRandom().randrange(SEEDS) if asked.seed is None else asked.seed
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    done, of_batch = 0, 0
-
-    def counted(row: Row) -> None:
-        nonlocal of_batch
-        check_call(row)
-        of_batch += 1
-        progress.update(task, completed=done + min(of_batch, calls))
-
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(f"seed {first}", total=asked.calls)
+    seed = random.SystemRandom().randrange(SEEDS) if asked.seed is None else asked.seed
+    columns = (TextColumn("seed {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(str(seed), total=asked.calls)
         try:
-            for number, done in enumerate(range(0, asked.calls, BATCH)):
-                calls, of_batch = min(BATCH, asked.calls - done), 0
-                check_batch(first + number, calls, counted)
-        except KeyboardInterrupt:
+            sweep(seed, asked.calls, lambda done: progress.update(task, completed=done))
+        except (Exception, KeyboardInterrupt) as error:
             progress.stop()
-            print(f"stopped; {done + of_batch} calls from seed {first} were right")
-            return 130
-        except Exception:
-            progress.stop()
+            done = progress.tasks[task].completed
+            if isinstance(error, KeyboardInterrupt):
+                print(f"stopped: {done:.0f} calls from seed {seed} were right")
+                return 130
             traceback.print_exc()
             return 1
-    print(f"{asked.calls} calls from seed {first} are right")
+    print(f"{asked.calls} calls from seed {seed} are right")
     return 0
 
 

@@ -79,6 +79,8 @@ class Job(NamedTuple):
     value: Strided
     output: Strided
     lse: Strided
+    top: Strided  # each query's largest score, in powers of two
+    total: Strided  # Σ 2^(score − top)
     allowed: Strided
     bias: Strided
     low: Strided
@@ -92,6 +94,7 @@ class Job(NamedTuple):
     folded: int  # query heads that lie behind one another in a panel
     heads_per_task: int  # that one task of the backward pass does in turn, because they share a gradient
     split: int  # keys that a task looks at
+    thin: int  # whether there are so few queries that a panel goes the way of `thin`
     n_q: int
     n_k: int
     d: int

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite
+from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite, split_inverse
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, NO_BIAS, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -47,11 +47,11 @@ from clearhead.kernels.scores import (
     score_tile,
     tile_state,
 )
-from clearhead.kernels.statistics import catch_up, count_scores, rank, read_statistics
+from clearhead.kernels.statistics import catch_up, rank, read_statistics
 from clearhead.kernels.structs import WORD, laid_out, place, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, raise_row, soften_and_keep
+from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, count_allowed, raise_row, soften_and_keep, weigh_scores
 
 # What Watch.counting says: scores are not counted, for the first head only as all have the same mask, for every head.
 NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
@@ -287,7 +287,7 @@ def count(watch, scratch, notes, panel, block):
             for i in range(width):
                 poke(like, target + i * size, cast(like, end - at))
         else:
-            count_scores(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
+            count_allowed(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
         at = end
         cell += 1
     add_to_map(watch, notes, panel, watch.map_count, Tile(notes.counts, cell, width), begun, False)
@@ -301,6 +301,7 @@ def write_queries(watch, scratch, notes, panel):
     size = size_of(like)
     entropies, distances = head_address(job, watch.entropy, head), head_address(job, watch.distance, head)
     sinks = head_address(job, job.sink, head)
+    weigh_best(watch, scratch, notes)
     for i in range(panel.rows):
         query = panel.first + i
         total, top = float(peek(like, scratch.total + i * size)), float(peek(like, scratch.top + i * size))
@@ -319,11 +320,21 @@ def write_queries(watch, scratch, notes, panel):
                 entropy = total
         poke(like, row_address(job, watch.entropy, entropies, query), cast(like, entropy))
         poke(like, row_address(job, watch.distance, distances, query), peek(like, notes.distance + i * size))
-        write_best(watch, notes, panel, i, top, share)
+        write_best(watch, notes, panel, i, share)
+
+
+@helper
+def weigh_best(watch, scratch, notes):
+    """The best scores as weights, just as anybody makes them who computes them again."""
+    like, width = watch.like, watch.job.width
+    size = size_of(like)
+    for i in range(width):
+        split_inverse(like, peek(like, scratch.total + i * size), notes.inverse + i * size, notes.factor + i * size)
+    weigh_scores(like, Tile(notes.best, watch.kept, width), scratch.top, notes.inverse, notes.factor)
 
 
 @inlined
-def write_best(watch, notes, panel, i, top, share):
+def write_best(watch, notes, panel, i, share):
     """The largest weights of a panel's query i, and the keys they are on."""
     job, best, best_keys = watch.job, watch.best, watch.best_keys
     like, head, query = job.like, panel.head, panel.first + i
@@ -335,7 +346,7 @@ def write_best(watch, notes, panel, i, top, share):
         number = peek_integer(like, notes.best_keys + place)
         weight = share if math.isnan(share) else 0.0
         if number >= 0:
-            weight = 2.0 ** (float(peek(like, notes.best + place)) - top) * share
+            weight = float(peek(like, notes.best + place))
         if j == 0:
             peak = row_address(job, watch.peak, head_address(job, watch.peak, head), query)
             poke(like, peak, cast(like, weight))

@@ -10,6 +10,7 @@ from clearhead.call import Call
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
 from clearhead.kernels.target import TARGET
+from clearhead.kernels.thin import is_thin
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
@@ -32,6 +33,7 @@ class Plan(NamedTuple):
     splits: int
     tasks: int
     heads_per_task: int
+    thin: bool  # whether there are so few queries that a panel goes the way of `thin`
     scratch: Scratch
 
 
@@ -94,6 +96,16 @@ def watching_plan(shape: Shape) -> Plan:
     return plan._replace(tasks=plan.heads * parts)
 
 
+@functools.lru_cache(maxsize=256)
+def window_plan(shape: Shape) -> Plan:
+    """Panels of queries against keys, as in the forward pass, but with the wide products in any case.
+
+    Each number comes out as it does in panels of full width.
+    """
+    whole = _plan(shape, folded=1, vectors=_vectors_for(shape.n_q, shape.lanes), split=max(shape.n_k, 1))
+    return _split(shape, whole, math.ceil(FEW_TASKS / max(whole.tasks, 1)), LEAST_SPLIT)._replace(thin=False)
+
+
 def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
     width = vectors * shape.lanes
     panels = math.ceil(shape.n_q * folded / width)
@@ -110,6 +122,7 @@ def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
         splits=splits,
         tasks=panels * heads * splits,
         heads_per_task=1,
+        thin=vectors == 1 and is_thin(shape.n_q * folded, shape.d, shape.d_v, shape.lanes),
         scratch=scratch_for(shape.itemsize, width, shape.d, shape.d_v, shape.ranges),
     )
 

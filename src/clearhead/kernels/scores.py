@@ -31,7 +31,7 @@ from clearhead.kernels.memory import (
     turn_rows,
 )
 from clearhead.kernels.structs import AXES, WORD
-from clearhead.kernels.thin import is_thin, thin_scores
+from clearhead.kernels.thin import thin_scores
 from clearhead.kernels.tile import LOG2E, Tile, add_relative, add_tile, cap, drop, keep_ranges, stretch
 
 
@@ -83,7 +83,7 @@ def load_queries(job, scratch, panel):
         turn_rows(like, Rows(scratch.rows, padded * size), turned, width, padded)
     factor = cast(like, job.scale)
     stretch(like, scratch.queries, d * width, factor, cast(like, job.scale - factor))
-    if is_thin(job, panel.rows):  # they are wanted as rows too, scaled
+    if job.thin:  # they are wanted as rows too, scaled
         turn_rows(like, turned, Rows(scratch.rows, d * size), d, width)
 
 
@@ -171,7 +171,7 @@ def flags_state(job, panel, key, keys):
 def score_tile(job, scratch, panel, block):
     """A tile's scores, and what the options make of them."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    if is_thin(job, panel.rows):
+    if job.thin:
         thin_scores(job, scratch, keys, panel.rows, block.keys)
     else:
         score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)

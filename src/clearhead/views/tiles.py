@@ -96,7 +96,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
     kept = map_of(view, whole, reduce)
     if number is not None:
         batch, head = place(view, number)
-        kept = Pooled(*(x[(*batch, slice(head, head + 1))] for x in kept))
+        kept = Pooled(*(x[batch][[head]] for x in kept))
     return Pooled(*(window.coarser(how, x, whole) for how, x in zip((np.add, np.maximum, np.add), kept, strict=True)))
 
 

@@ -269,9 +269,6 @@ class View:
         """
         from clearhead.figures import plot
 
-        if tokens is None and self.tokens is not None and not (kind in ("layers", "image") or "image" in options):
-            tokens = self.tokens.queries
-            options.setdefault("key_tokens", self.tokens.keys)
         return plot(self, kind, tokens=tokens, **options)
 
     def shaped(self, x: np.ndarray) -> np.ndarray:
