@@ -89,7 +89,9 @@ def test_one_key_of_its_own_for_each_query(arrays, options):
     np.testing.assert_allclose(at(view, keys), whole[..., np.arange(N_Q), keys + 2], rtol=1e-12)
 
 
-@pytest.mark.parametrize("mask", [masks.causal(), masks.dilated(3)], ids=["ranges", "rule"])
+@pytest.mark.parametrize(
+    "mask", [masks.causal(), ~masks.dilated(3), masks.dilated(3)], ids=["ranges", "rule", "period"]
+)
 def test_strips_change_nothing(arrays, mask, monkeypatch):
     view = look(*arrays[:2], mask=mask)
     before = view.weights()
