@@ -46,6 +46,7 @@ class Scratch(NamedTuple):
     alpha: int  # (width,): what a new largest score makes of the sums so far
     low: int  # (ranges, width): which keys each query may attend to
     high: int
+    residue: int  # (width,): the remainder, by the mask's period, of the keys that each query may attend to
     hash_low: int  # (width,): each query's key for the hash of dropout, in two halves
     hash_high: int
     keys: int  # (BLOCK, d): keys that had to be converted
@@ -65,7 +66,8 @@ def scratch_for(itemsize: int, width: int, d: int, d_v: int, ranges: int) -> Scr
     tile = BLOCK * width
     scratch: Scratch = laid_out(
         Scratch, itemsize, queries=d * width, rows=width * max(d, d_v), tile=tile, mixed=d_v * width,
-        top=width, total=width, alpha=width, low=ranges * width, high=ranges * width, hash_low=width, hash_high=width,
+        top=width, total=width, alpha=width, low=ranges * width, high=ranges * width, residue=width,
+        hash_low=width, hash_high=width,
         keys=BLOCK * d, values=BLOCK * d_v, clean=BLOCK * d_v, allowed=tile, bias_rows=tile, bias=tile, spare=lanes,
     )  # fmt: skip
     return scratch
@@ -100,6 +102,8 @@ class Job(NamedTuple):
     d: int
     d_v: int
     ranges: int  # runs of keys for each query
+    period: int  # query i may attend to key j only if (i + phase − j) % period is 0
+    phase: int
     bias_form: int
     dropping: int  # of 2³² places, how many are dropped
     seed: int

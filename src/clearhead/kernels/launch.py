@@ -181,6 +181,8 @@ class Description:
             d=call.q.shape[-1],
             d_v=call.d_v,
             ranges=0 if ranges is None else ranges.low.shape[-2],
+            period=call.period,
+            phase=call.phase,
             bias_form=form,
             dropping=round(call.dropout * 2**32),
             seed=_signed(call.seed),

@@ -199,6 +199,7 @@ def _counting(call: Call) -> int:
         return EVERY_COUNT
     leads = [] if call.ranges is None else [call.ranges.low.shape[:-2]]
     leads += [] if call.allowed is None else [call.allowed.shape[:-2]]
+    leads += [] if call.period == 1 else [()]
     if not leads:
         return NO_COUNT
     return ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else EVERY_COUNT

@@ -178,6 +178,12 @@ def _window(call: Call, rows: Index, cols: Index) -> Call:
     if call.rule is not None:
         places = masks.places(call.sizes)
         flags.append(call.rule.allows(places._replace(query=places.query[rows], key=places.key[cols])))
+    period, phase = call.period, 0
+    if period > 1 and isinstance(cols, slice) and isinstance(rows, slice):
+        phase = (call.phase + rows.start - cols.start) % period
+    elif period > 1:
+        flags.append((query[:, None] + call.phase - key) % period == 0)
+        period = 1
     if bias is not None:
         bias = bias[..., rows, :][..., cols]
     if table is not None and isinstance(cols, slice) and isinstance(rows, slice):
@@ -195,6 +201,8 @@ def _window(call: Call, rows: Index, cols: Index) -> Call:
         ranges=ranges,
         allowed=allowed,
         rule=None,
+        period=period,
+        phase=phase,
         bias=bias,
         table=table,
         dropout=0.0,
@@ -256,7 +264,8 @@ def _cell_lengths(length: int, bits: int) -> np.ndarray:
 
 def _masks(call: Call) -> bool:
     """Whether some place of a call may be masked."""
-    return any(x is not None for x in (call.ranges, call.allowed, call.rule, call.bias, call.table))
+    parts = (call.ranges, call.allowed, call.rule, call.bias, call.table)
+    return call.period > 1 or any(x is not None for x in parts)
 
 
 def _room(call: Call, plan: Plan) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from clearhead.kernels.vector import I32, Fields, Vectors, vector_code
+from clearhead.kernels.vector import I32, I64, Fields, Vectors, vector_code
 
 UNROLL = 4  # rows per turn: enough independent work to hide the latency of max and add
 MINUS_INF = float("-inf")
@@ -259,6 +259,29 @@ def keep_ranges(v: Vectors, tile: Tile, first_key: ir.Value, ranges: ir.Value, l
         return keep
 
     _each(v, tile, column)
+
+
+@vector_code
+def keep_period(v: Vectors, tile: Tile, first_key: ir.Value, period: ir.Value, residue: ir.Value) -> None:
+    """tile[key, query] ← −inf unless (first_key + key) % period is the query's residue, an integer of that size."""
+    builder = v.b
+    stride = builder.mul(tile.width, v.index(v.size))
+    step = builder.trunc(period, I32)  # dividing 32 bits takes half the time
+
+    def row(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        rest = builder.urem(builder.trunc(builder.add(first_key, i), I32), step)
+        wanted = v.splat(rest if v.size == 4 else builder.zext(rest, I64))
+        base = v.pointer(tile.address, builder.mul(i, stride))
+
+        def keep(offset: ir.Value) -> None:
+            here = builder.icmp_signed("==", v.load(v.pointer(residue, offset), v.words), wanted)
+            place = builder.gep(base, [offset])
+            v.store(builder.select(here, v.load(place), v.const(MINUS_INF)), place)
+
+        _columns(v, tile, keep)
+        return []
+
+    v.loop(tile.keys, 1, [], row)
 
 
 @vector_code

@@ -25,6 +25,8 @@ def allowed(
         result &= ((low <= key) & (key < high)).any(axis=0)
     if call.allowed is not None:
         result &= of_head(call.allowed, call, batch, head)[query, key]
+    if call.period > 1:
+        result &= (query + call.phase - key) % call.period == 0
     if call.rule is not None:
         number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
         place = np.full((1, 1), number), np.full((1, 1), head)
@@ -46,7 +48,8 @@ def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
     """How many keys each query may attend to: → (…, h, n_q)"""
     full = (*call.lead, call.n_q)
     table_forbids = call.table is not None and bool(np.isneginf(call.table).any())
-    if call.allowed is None and call.rule is None and call.bias is None and not table_forbids:
+    runs_alone = call.allowed is None and call.rule is None and call.period == 1
+    if runs_alone and call.bias is None and not table_forbids:
         if call.ranges is None:
             return np.full(full, call.n_k)
         return np.broadcast_to(union_size(*call.ranges), full)

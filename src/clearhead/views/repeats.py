@@ -49,7 +49,8 @@ def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
 def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
     """The mass on the keys whose token is the query's: those before it, and those after it too if `later`."""
     call = passes.again(view, None, sinks=False)
-    tied = call.allowed is not None or call.rule is not None or call.bias is not None or call.table is not None
+    positional = (call.allowed, call.rule, call.bias, call.table)
+    tied = call.period > 1 or any(x is not None for x in positional)
     if tied or call.many_axes is not None or not view.sums.top.size:
         return _by_rule(view, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
