@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from clearhead import masks
+from clearhead.matrices import cell_length
 from clearhead.views import flow, look, pooled_rollout, rollout
 
 B, H, N, D = 2, 6, 37, 7
@@ -90,19 +91,21 @@ class TestPooled:
     @pytest.mark.parametrize("size", [11, 5], ids=["the size of the maps", "another size"])
     def test_is_the_product_of_the_pooled_maps(self, size):
         views = layers(mask=masks.causal(), sinks=draw(H, seed=5))
-        cells = np.arange(N) * size // N
-        inside = (cells[:, None] == np.arange(size)).astype(float)
-        expected = np.eye(size)
+        cells = np.arange(N) // cell_length(N, size)
+        count = cells[-1] + 1
+        inside = (cells[:, None] == np.arange(count)).astype(float)
+        expected = np.eye(count)
         for view in views:
             mean = inside.T @ view.weights().mean(axis=-3) @ inside / inside.sum(axis=0)[:, None]
-            expected = (0.5 * np.eye(size) + 0.5 * mean) @ expected
+            expected = (0.5 * np.eye(count) + 0.5 * mean) @ expected
         found = pooled_rollout(views, size)
         np.testing.assert_allclose(found.shares, expected, rtol=1e-11)
         np.testing.assert_array_equal(found.cells, cells)
 
     def test_is_near_the_exact_one(self):
         views = layers()
-        inside = (np.arange(N) * 11 // N)[:, None] == np.arange(11)
+        cells = np.arange(N) // cell_length(N, 11)
+        inside = cells[:, None] == np.arange(cells[-1] + 1)
         exact = inside.T @ product(views) @ inside / inside.sum(axis=0)[:, None]
         assert 1e-12 < np.abs(pooled_rollout(views, 11).shares - exact).max() < 0.02
 

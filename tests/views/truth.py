@@ -78,12 +78,14 @@ def statistics(weights: np.ndarray, allowed: np.ndarray, map_size: int = MAP) ->
 def pooled(weights: np.ndarray, allowed: np.ndarray, size: int, reduce: str) -> np.ndarray:
     """Cell by cell: the mean or the maximum over the places that are not masked, NaN where all are."""
     n_q, n_k = weights.shape[-2:]
-    rows, cols = min(size, n_q), min(size, n_k)
+    edges = []  # the first query and the first key of each cell
+    for n in (n_q, n_k):
+        length = 1
+        while -(-n // length) > size:
+            length *= 2
+        edges.append(np.arange(0, n, length))
     if 0 in weights.shape:
-        return np.full((*weights.shape[:-2], rows, cols), np.nan, weights.dtype)
-    edges = [
-        np.searchsorted(np.arange(n) * cells // n, np.arange(cells)) for n, cells in ((n_q, rows), (n_k, cols))
-    ]  # the first query and the first key of each cell
+        return np.full((*weights.shape[:-2], len(edges[0]), len(edges[1])), np.nan, weights.dtype)
     allowed = np.broadcast_to(allowed, weights.shape)
 
     def over_cells(how: np.ufunc, x: np.ndarray) -> np.ndarray:

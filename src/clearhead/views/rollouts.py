@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
+from clearhead.matrices import cell_length
 from clearhead.views import passes
 from clearhead.views.averages import checked_views, chosen_heads, over_heads
 from clearhead.views.choosing import chosen
@@ -74,18 +75,19 @@ class ApproximateRollout(NamedTuple):
 def pooled_rollout(
     views: View | Sequence[View], size: int = 256, *, residual: float = 0.5, heads: Any = None
 ) -> ApproximateRollout:
-    """Rollout of every position at once, approximately: on maps pooled to `size` × `size` cells.
+    """Rollout of every position at once, approximately: on maps pooled to at most `size` × `size` cells.
 
     Each layer is exact for its cells; their product takes what arrives in a cell for evenly spread within it, which
     it need not be. For single positions `rollout` is exact.
     """
     layers, share = checked_views(views, square=True), _share(residual)
-    n, size = layers[0].n_q, min(checks.count("size", size), layers[0].n_q)
-    cells = np.arange(n) * size // max(n, 1)
+    n, most = layers[0].n_q, checks.count("size", size)
+    cells = np.arange(n) // cell_length(n, most)
+    size = int(cells[-1]) + 1 if n else 0
     queries = np.maximum(np.bincount(cells, minlength=size), 1)[:, None]
     product = np.broadcast_to(np.eye(size), (*layers[0].batch_shape, size, size))
     for view in layers:
-        moved = over_heads(view, passes.pooled(view, size).map_sum, chosen_heads(view, heads)) / queries
+        moved = over_heads(view, passes.pooled(view, most).map_sum, chosen_heads(view, heads)) / queries
         product = share * product + (1 - share) * (moved @ product)
     product = np.array(product, layers[0].call.kind)
     return ApproximateRollout(layers[0].convert(product), layers[0].convert(cells))

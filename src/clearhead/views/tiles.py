@@ -43,14 +43,50 @@ def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, ba
     entries = of_heads(view, head, batch)
     result = np.empty((*entries.shape, *window.cells), view.call.kind)
     bits = window.by_q.bit_length() - 1, window.by_k.bit_length() - 1
+    from_map = reduce == "mean" and _is_made_of_the_map(view, window)
     for place in np.ndindex(entries.shape):
-        chosen = kernels.recompute.of_head(
-            view.call, view.recomputed.sums, *numbered(view, int(entries[place]))
-        )  # fmt: skip
-        total, peak, places = (x[0] for x in kernels.recompute.pooled(*chosen, window.rows, window.cols, *bits))
+        batch, head = numbered(view, int(entries[place]))
+        if from_map:
+            total, places = _of_the_map(view, (*batch, head), window)
+            peak = total
+        else:
+            chosen = kernels.recompute.of_head(view.call, view.recomputed.sums, batch, head)
+            total, peak, places = (x[0] for x in kernels.recompute.pooled(*chosen, window.rows, window.cols, *bits))
         found = total / np.maximum(places, 1) if reduce == "mean" else peak
         result[place] = np.where((places == 0) | np.isnan(total), np.nan, found)  # a maximum passes over NaN
     return result
+
+
+def _map_lengths(view: View) -> tuple[int, int]:
+    """How many queries and keys a cell of the view's own map has."""
+    return cell_length(view.n_q, view.map_size), cell_length(view.n_k, view.map_size)
+
+
+def _is_made_of_the_map(view: View, window: Window) -> bool:
+    """Whether the cells of a window are whole cells of the map that was kept."""
+    if not view.map_size:
+        return False
+    runs = zip(
+        (window.rows, window.cols), (window.by_q, window.by_k), _map_lengths(view), (view.n_q, view.n_k), strict=True
+    )
+    return all(
+        by >= length and run.start % length == 0 and (run.stop % length == 0 or run.stop == n)
+        for run, by, length, n in runs
+    )
+
+
+def _of_the_map(view: View, head: tuple[int, ...], window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """The sums and the places of a window's cells, from those of the map."""
+    tall, wide = _map_lengths(view)
+    rows, cols = (
+        slice(run.start // length, -(-run.stop // length)) for run, length in ((window.rows, tall), (window.cols, wide))
+    )
+    found = []
+    for whole in (view.observed.map_sum, view.observed.map_count):
+        part = whole.reshape(*view.call.lead, *whole.shape[-2:])[head][rows, cols]
+        part = np.add.reduceat(part, np.arange(0, part.shape[0], window.by_q // tall), axis=0, dtype=np.float64)
+        found.append(np.add.reduceat(part, np.arange(0, part.shape[1], window.by_k // wide), axis=1))
+    return found[0], found[1]
 
 
 def checked_window(rows: Any, cols: Any, size: Any, n_q: int, n_k: int) -> Window:

@@ -177,10 +177,11 @@ class View:
 
     @handed_back
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
-        """The weights pooled into a map: → (…, h, size_q, size_k), with size_q = min(map_size, n_q), size_k likewise
+        """The weights pooled into a map: → (…, h, size_q, size_k), neither above map_size
 
-        Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
-        the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
+        Query i lies in row i >> l, with the smallest l that fits, keys likewise: the tile of everything. A cell is the
+        mean or the maximum of its weights over the places that are not masked; NaN where all of them are. The maximum
+        takes another pass the first time.
         """
         checks.choice("reduce", reduce, REDUCTIONS)
         observed = passes.pooled(self)
@@ -288,5 +289,6 @@ class View:
     @functools.cached_property
     def peaks(self) -> np.ndarray:
         """The largest weight in each cell of the map: another pass, for those who ask."""
-        size = max(passes.pooled(self).map_count.shape[-2:])
-        return kernels.observation.observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
+        passes.pooled(self)  # complains if there is no map
+        found = kernels.observation.observe(self.call, map_size=self.map_size, peaks=True, output=False)
+        return found.observation.map_max
