@@ -52,9 +52,10 @@ def received_from(view: View, shares: np.ndarray) -> np.ndarray:
 def pooled(view: View, size: int | None = None) -> Observation:
     """What was observed, with a map; another one if it is to be of another size."""
     observed = view.observed
-    wanted = None if size is None else tuple(-(-n // cell_length(n, size)) for n in (view.n_q, view.n_k))
-    if wanted is not None and observed.map_count.shape[-2:] != wanted:
-        return kernels.observation.observe(view.call, map_size=size, output=False).observation
+    if size is not None:
+        wanted = tuple(-(-n // cell_length(n, size)) for n in (view.n_q, view.n_k))
+        if observed.map_count.shape[-2:] != wanted:
+            return kernels.observation.observe(view.call, map_size=size, output=False).observation
     if size is None and 0 in observed.map_count.shape[-2:] and view.n_q and view.n_k:
         raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
     return observed
