@@ -344,6 +344,36 @@ STRANGE = [
     row("NaN in a query, alibi", TILES, 211, 19, spoil="q[1, 0, 70] = nan", bias="alibi(3)", mask="causal()"),
 ]  # fmt: skip
 
+# A part of a longer sequence: masks, biases by distance and dropout speak of the whole.
+PARTS = [
+    row(f"part, {name}, {n_q} queries", (2, 6, n_q, 17), 211, 19, kv=(2, 2), part=(n_q, 101), **options)
+    for n_q in (5, 131)
+    for name, options in {
+        "causal": {"mask": "causal()"},
+        "window": {"mask": "window(90, 30)"},
+        "lengths, prefix, documents": {"mask": "key_lengths([211, 307]) & (causal() | prefix(120)) & "
+                                               "documents(np.arange(400) // 99)"},
+        "array": {"mask": "array(flags(.6, 6, 262, 312))"},
+        "blocks": {"mask": "block_sparse(flags(.5, 9, 11), 32)"},
+        "dilated": {"mask": "dilated(4) & causal()"},
+        "a rule": {"mask": "where(lambda b, h, i, j: (i + 2 * j + h) % 3 != b)"},
+        "alibi": {"bias": "alibi(6)", "mask": "causal()"},
+        "t5, its own offset": {"bias": "t5(draw(32, 6), offset=40)"},
+        "flags of its own": {"mask": f"flags(.6, {n_q}, 211)"},
+        "numbers of its own": {"bias": f"draw({n_q}, 211)", "mask": f"np.where(flags(.7, {n_q}, 211), 0, -inf)"},
+        "dropout": {"dropout": 0.4, "seed": 3},
+    }.items()
+] + [
+    row("part with an offset", (2, 3, 37, 17), 211, 19, part=(300, 64, -100), mask="window(120, 9)", bias="alibi(3)"),
+    row("part out of sight", (2, 3, 37, 17), 211, 19, part=(0, 101), mask="causal()"),
+    row("part, dropout in strips", (1, 2, 701, 5), 97, 3, part=(1000, 3), bias="alibi(2)", dropout=0.3, seed=5,
+        mask="where(lambda b, h, i, j: (i * j) % 3 > 0)"),
+    row("part, split keys", (2, 3, 17), 2503, 19, part=(5000, 2500), mask="causal() & ~window(2000)", bias="alibi(2)",
+        dropout=0.2, seed=1),
+    row("part, float64", (2, 3, 37, 17), 211, 19, part=(150, 90), mask="causal()", dropout=0.2, seed=1,
+        dtype="float64"),
+]  # fmt: skip
+
 KINDS = [
     row(f"{dtype}, {name}", (2, 6, n_q, 17), 211, 19, kv=(2, 3), dtype=dtype, mask=mask)
     for dtype in (
@@ -376,4 +406,6 @@ LAYOUT_ROWS = [
     if layout.startswith("one ")
 ]  # fmt: skip
 
-ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *THIN, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS]
+ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *THIN, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS,
+        *PARTS]  # fmt: skip
+LOOKED = [row for row in ROWS if "part" not in row.options]  # those that a view can be had of

@@ -7,6 +7,7 @@ attention(*problem.arrays, **problem.options)
 from __future__ import annotations
 
 import contextlib
+import functools
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,9 @@ import ml_dtypes
 import numpy as np
 
 from clearhead import biases, checks, masks
+from clearhead.call import Part
 from clearhead.textbook.attention import attention_scores, mask_scores, scaled_dot_product_attention, sink_column
+from clearhead.textbook.dropout import dropout_mask
 from clearhead.textbook.softmax import log_sum_exp
 
 from .layouts import LAYOUTS
@@ -108,15 +111,26 @@ class Problem:
             strange = strange.repeat(self.lead[-1] // max(strange.shape[-2], 1), axis=-2)
         return strange
 
+    @property
+    def part(self) -> Part | None:
+        """The place of the call in a longer sequence, if it is a part of one."""
+        return None if self.options.get("part") is None else Part(*self.options["part"])
+
     def written_out(self) -> dict[str, Any]:
-        """The options as the textbook takes them: masks and biases become arrays."""
-        options = {name: x for name, x in self.options.items() if name not in ("return_lse", "strict")}
+        """The options as the textbook takes them: masks and biases become arrays, or that piece of them."""
+        options = {name: x for name, x in self.options.items() if name not in ("return_lse", "strict", "part")}
         n_q, n_k = self.q.shape[-2], self.k.shape[-2]
+        first_query, first_key, offset = self.part or Part()
+        whole = (first_query + n_q, first_key + n_k)
+        place = {} if self.part is None else {"first_query": 0, "first_key": 0, "offset": offset}
         if isinstance(options.get("mask"), masks.Mask):
             heads = self.lead[-1] if self.lead else None
-            options["mask"] = options["mask"].array(n_q, n_k, batch_shape=self.lead[:-1], heads=heads)
+            mask = options["mask"].array(*whole, batch_shape=self.lead[:-1], heads=heads, **place)
+            options["mask"] = mask[..., first_query:, first_key:]
         if isinstance(options.get("bias"), biases.RelativeBias):
-            bias = options["bias"].array(n_q, n_k)
+            table = options["bias"].table(*whole, **place)
+            bias = table[:, np.arange(whole[0])[:, None] - np.arange(whole[1]) + whole[1] - 1]
+            bias = bias[:, first_query:, first_key:]
             options["bias"] = bias if self.lead else bias[0]
         return options
 
@@ -126,7 +140,9 @@ class Problem:
         for name in ("mask", "bias"):
             if (x := options.get(name)) is not None and x.dtype != np.bool_:
                 options[name] = in_range(x, kind).astype(kind)
-        with computing_in(kind):
+        first_query, first_key, _ = self.part or Part()
+        dropped = functools.partial(dropout_mask, first_query=first_query, first_key=first_key)
+        with computing_in(kind), mock.patch("clearhead.textbook.attention.dropout_mask", dropped):
             Q, K, V = (x.astype(kind) for x in self.arrays)
             Q = np.broadcast_to(Q, (*self.lead, *Q.shape[-2:]))[..., order]
             K = K[..., order]

@@ -260,7 +260,7 @@ def test_patches_are_hidden_by_their_keys(image, attend):
     weights = attend(N + 1, N + 1)
     figure = draw(image, weights, 8, hide_keys=[0, 3])
     assert figure.axes[-1].get_ylim() == (0, np.delete(weights[9], [0, 3]).max())
-    assert any("Key 2 is hidden" in text.get_text() for text in figure.texts)  # the third patch, after the class token
+    assert any("Key 3 is hidden" in text.get_text() for text in figure.texts)
     with pytest.raises(ValueError, match="hide_keys names key 16, but there are only 16 keys"):
         draw(image, weights, 8, hide_keys=16)
 

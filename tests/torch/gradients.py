@@ -88,7 +88,7 @@ def given(
     for name in ("mask", "bias", "sinks"):
         x = options.get(name)
         if isinstance(x, numpy_biases.RelativeBias):
-            table = leaf(x.table(problem.q.shape[-2], problem.k.shape[-2]))
+            table = leaf(x.table(problem.q.shape[-2], problem.k.shape[-2], *(problem.part or ())))
             leaves["table"], options[name] = table, biases.RelativeBias(lambda _, table=table: table, x.offset)
         elif isinstance(x, (np.ndarray, np.generic, float)):
             x = np.ascontiguousarray(x, np.asarray(x).dtype.newbyteorder("=")).reshape(np.shape(x))

@@ -12,7 +12,7 @@ from clearhead.textbook.attention import scaled_dot_product_attention
 from clearhead.views import look
 
 from ..drawn import rows
-from ..equivalence import ROWS, STRANGE
+from ..equivalence import LOOKED, STRANGE
 from ..problems import Problem, Row, build
 from .heads import HEADS, queries_and_keys, tokens
 from .truth import Truth, options_of_look
@@ -174,7 +174,7 @@ class TestTheTextbook:
         assert (found.labels, found.radius) == ("local", 64)
         assert found.score == pytest.approx(1, abs=1e-9)
 
-    @pytest.mark.parametrize("row", [row for n, row in enumerate(ROWS) if n % 3 == 0 or row in STRANGE], ids=str)
+    @pytest.mark.parametrize("row", [row for n, row in enumerate(LOOKED) if n % 3 == 0 or row in STRANGE], ids=str)
     def test_on_the_table_of_calls(self, row: Row):
         """Under every mask, bias, type and layout. A head with a NaN among its weights spoils no other."""
         check(row)

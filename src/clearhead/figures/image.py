@@ -67,8 +67,10 @@ def visualize_patch_attention(
             "head and batch pick a part of a view; of an array of weights take it yourself, weights[0] say"
         )
     attention = patch_attention(weights, patch, grid)
-    drawn, hidden = attention.weights.copy(), _hidden_patches(attention, grid, options)
-    drawn.flat[hidden] = np.nan
+    before = int(attention.on_class is not None)  # keys are counted from the class token on, if there is one
+    hidden = [key for key in options.hidden(grid.size + before) if key >= before]
+    drawn = attention.weights.copy()
+    drawn.flat[[key - before for key in hidden]] = np.nan
     shades = options.shading(drawn.reshape(1, -1))
     width, height = _panel_size(*pixels.shape[:2])
     bar = Bar(shades.norm, shades.bar_label, height, shades.above, shades.below)
@@ -86,12 +88,6 @@ def visualize_patch_attention(
         if attention.place is not None:
             _mark(ax, attention.place, grid)
     return options.finished(figure)
-
-
-def _hidden_patches(attention: PatchAttention, grid: PatchGrid, options: Options) -> list[int]:
-    """The patches that are left out. Where there is a class token, keys are counted from it on."""
-    before = int(attention.on_class is not None)
-    return [key - before for key in options.hidden(grid.size + before) if key >= before]
 
 
 def _laid_out(
