@@ -34,7 +34,7 @@ class TestTheTable:
     def test_what_is_not_finite_leaves_something_to_compare(self):
         """Of every kind of gradient, on all rows but the one where it is in sight of every query."""
         compared = {}
-        for row in HELD:
+        for row in (row for row in HELD if row.spoil):
             problem = build(row)
             clean = clean_queries(problem, problem.textbook(np.dtype(np.float64)))
             if not clean.all():

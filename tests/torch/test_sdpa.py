@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention as theirs
 
-from clearhead import masks
-from clearhead.torch import fallback, scaled_dot_product_attention as ours
+from clearhead.torch import scaled_dot_product_attention as ours
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -139,45 +138,3 @@ class TestRefusals:
         q = torch.zeros(2, 3, 5, 4)
         with pytest.raises(ValueError, match="5 keys but 6 values"):
             ours(q, q, torch.zeros(2, 3, 6, 4))
-
-
-class TestOtherDevices:
-    """Tensors that are not on the CPU take torch's own attention where it means the same, and chunks elsewhere."""
-
-    def test_which_way(self):
-        q, k = torch.zeros(2, 4, 300, 8), torch.zeros(2, 4, 500, 8)
-        assert fallback.way(q, q, q) == "torch"
-        assert fallback.way(q, q, q, mask=masks.causal()) == "torch"
-        assert fallback.way(q, k, k, mask=masks.causal()) == "chunked", "torch counts from the first key"
-        for options in ({"softcap": 2.0}, {"dropout": 0.1}, {"lse": True}, {"sinks": torch.zeros(4)}, {"bias": q}):
-            assert fallback.way(q, q, q, **options) == "chunked"
-
-    def test_the_ways_agree(self):
-        q, k, v = draw(2, 4, 300, 8), draw(2, 2, 300, 8), draw(2, 2, 300, 8)
-        settings = {"bias": None, "sinks": None, "scale": None, "softcap": None, "dropout": 0.0, "seed": None}
-        for mask in (None, masks.causal()):
-            fused, _ = fallback.attention(q, k, v, mask=mask, lse=False, **settings)
-            in_chunks, _ = fallback.chunked(q, k, v, mask=mask, lse=False, **settings)
-            torch.testing.assert_close(fused, in_chunks)
-
-    def test_explain(self):
-        q = torch.zeros(2, 4, 300, 8)
-        assert fallback.explain(q, q, q).path == "torch (cpu)"
-        plan = fallback.explain(q, q, q, softcap=2.0)
-        assert plan.path == "chunked (cpu)"
-        assert plan.tasks == 2
-        assert "no kernels for cpu" in plan.slow[0]
-
-    def test_a_tensor_elsewhere_is_sent_there(self, monkeypatch):
-        import clearhead.torch as cht
-
-        seen = {}
-
-        def note(q, k, v, **options):
-            seen.update(device=q.device.type, **options)
-            return q, None
-
-        monkeypatch.setattr(fallback, "attention", note)
-        q = torch.zeros(2, 4, 3, 8, device="meta")
-        cht.attention(q, q, q, scale=0.5)
-        assert (seen["device"], seen["scale"]) == ("meta", 0.5)

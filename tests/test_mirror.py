@@ -1,0 +1,46 @@
+"""Every file has a test of its own name, or is listed here with the tests that it is judged by.
+
+A kernel has no meaning of its own: what it computes is judged by the table of calls, forwards, looked at and backwards.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "clearhead"
+
+ELSEWHERE = {
+    "figures/*": ["figures/test_heatmap.py", "figures/test_layers.py", "figures/test_views.py"],
+    "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
+    "page/*": ["page/test_command.py"],
+    "text/spans.py": ["text/test_labels.py"],
+    "translate/batches.py": ["translate/test_training.py"],
+    "translate/film.py": ["translate/test_command.py"],
+    "translate/progress.py": ["translate/test_command.py"],
+    "translate/recipes.py": ["translate/test_command.py"],
+    "translate/report.py": ["translate/test_translator.py", "translate/test_command.py"],
+    "translate/session.py": ["translate/test_command.py"],
+    "views/weights.py": ["views/test_windows.py", "views/test_statistics.py"],
+}
+
+
+def without_a_test() -> list[str]:
+    """The files without a test of their name. An __init__.py only names what is offered."""
+    files = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    return sorted(str(file) for file in files if not (TESTS / file.parent / f"test_{file.name}").exists())
+
+
+def test_every_file_has_a_test_or_is_listed():
+    missing = [file for file in without_a_test() if not any(fnmatch(file, pattern) for pattern in ELSEWHERE)]
+    assert not missing, "write their tests, or list them above with the tests that they are judged by"
+
+
+def test_nothing_is_listed_that_has_tests_of_its_own():
+    needless = [pattern for pattern in ELSEWHERE if not any(fnmatch(file, pattern) for file in without_a_test())]
+    assert not needless, "take these off the list above"
+
+
+def test_the_tests_that_are_named_exist():
+    assert [name for names in ELSEWHERE.values() for name in names if not (TESTS / name).exists()] == []

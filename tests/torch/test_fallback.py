@@ -1,0 +1,120 @@
+"""Attention in torch's own operations, for tensors that the kernels cannot read.
+
+That its output and gradients are right is tested with the kernels, whose judge it is: test_gradients_table.py.
+"""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+import torch
+
+import clearhead.torch as cht
+from clearhead import biases, masks
+from clearhead.torch import fallback
+
+from .forced import without_kernels
+from .tensors import randn
+
+attention = without_kernels()
+
+
+def leaf(*shape: int, seed: int = 0) -> torch.Tensor:
+    return randn(*shape, seed=seed).requires_grad_()
+
+
+class TestTheWay:
+    """Torch's own attention where it means the same, and chunks of queries elsewhere."""
+
+    def test_which(self):
+        q, k = torch.zeros(2, 4, 300, 8), torch.zeros(2, 4, 500, 8)
+        assert fallback.way(q, q, q) == "torch"
+        assert fallback.way(q, q, q, mask=masks.causal()) == "torch"
+        assert fallback.way(q, k, k, mask=masks.causal()) == "chunked", "torch counts from the first key"
+        for options in ({"softcap": 2.0}, {"dropout": 0.1}, {"lse": True}, {"sinks": torch.zeros(4)}, {"bias": q}):
+            assert fallback.way(q, q, q, **options) == "chunked"
+        assert fallback.way(q, q, q, mask=masks.causal(), part=(3, 0, 0)) == "chunked", "torch knows of no part"
+
+    @pytest.mark.parametrize("mask", [None, masks.causal()], ids=str)
+    def test_both_say_the_same(self, mask):
+        q, k, v = leaf(2, 4, 300, 8), leaf(2, 2, 300, 8, seed=1), leaf(2, 2, 300, 8, seed=2)
+        fused, in_chunks = attention(q, k, v, mask=mask), attention(q, k, v, mask=mask, return_lse=True)[0]
+        torch.testing.assert_close(fused, in_chunks)
+
+    def test_explain(self):
+        q = torch.zeros(2, 4, 300, 8)
+        assert fallback.explain(q, q, q).path == "torch (cpu)"
+        plan = fallback.explain(q, q, q, softcap=2.0)
+        assert plan.path == "chunked (cpu)"
+        assert plan.tasks == 2
+        assert "no kernels for cpu" in plan.slow[0]
+
+    def test_a_tensor_elsewhere_is_sent_there(self, monkeypatch):
+        seen = {}
+
+        def note(q, k, v, **options):
+            seen.update(device=q.device.type, **options)
+            return q, None
+
+        monkeypatch.setattr(fallback, "attention", note)
+        q = torch.zeros(2, 4, 3, 8, device="meta")
+        cht.attention(q, q, q, scale=0.5)
+        assert (seen["device"], seen["scale"]) == ("meta", 0.5)
+
+
+class TestWhatIsKept:
+    """Chunks are computed again on the way back, so that nothing of the size of the scores is kept until then."""
+
+    @staticmethod
+    def call(n: int = 1000):
+        inputs = leaf(2, n, 8), leaf(2, n, 8, seed=1), leaf(2, n, 8, seed=2), leaf(2, seed=3)
+        options = {"mask": masks.causal(), "softcap": 2.0, "dropout": 0.2, "seed": 5}
+        return inputs, lambda: attention(*inputs[:3], sinks=inputs[3], **options)
+
+    @staticmethod
+    def kept(call) -> int:
+        """Bytes of all tensors that are kept for the way back."""
+        storages: dict[int, int] = {}
+
+        def note(x: torch.Tensor) -> torch.Tensor:
+            storages[x.untyped_storage().data_ptr()] = x.untyped_storage().nbytes()
+            return x
+
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
+            call()
+        return sum(storages.values())
+
+    def test_no_scores(self):
+        _, call = self.call()
+        scores = 2 * 1000 * 1000 * 8
+        assert self.kept(call) < scores / 10
+        with mock.patch.object(fallback, "checkpoint", lambda part, *given, **_: part(*given)):
+            assert self.kept(call) > scores
+
+    def test_the_gradients_are_those_of_one_go(self):
+        inputs, call = self.call(n=307)
+        twice = torch.autograd.grad(call().sin().sum(), inputs)
+        with mock.patch.object(fallback, "checkpoint", lambda part, *given, **_: part(*given)):
+            once = torch.autograd.grad(call().sin().sum(), inputs)
+        assert all(torch.equal(a, b) for a, b in zip(twice, once, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k": torch.zeros(2, 5, 7)}, "keys have 7 columns but queries have 8"),
+        ({"v": torch.zeros(2, 6, 8)}, "there are 5 keys but 6 values"),
+        ({"k": torch.zeros(3, 5, 8), "v": torch.zeros(3, 5, 8)}, "2 query heads cannot share 3 key/value heads"),
+        ({"mask": torch.ones(3, 5, dtype=torch.bool)}, r"mask of shape \(3, 5\) does not broadcast .* \(2, 5, 5\)"),
+        ({"bias": torch.zeros(3, 5, 5)}, r"bias of shape \(3, 5, 5\) does not broadcast .* \(2, 5, 5\)"),
+        ({"bias": biases.alibi(3)}, "the bias is for 3 heads but there are 2"),
+        ({"sinks": torch.zeros(3)}, r"sinks need one number per head, shape \(2,\), got shape \(3,\)"),
+        ({"softcap": 0.0}, "softcap must be greater than 0, got 0"),
+        ({"dropout": 0.5}, "dropout=0.5 needs a seed"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(change, message, unchecked):
+    x = torch.zeros(2, 5, 8)
+    with pytest.raises(ValueError, match=message):
+        attention(**{"q": x, "k": x, "v": x} | change)
