@@ -109,6 +109,13 @@ def map_of(view: View, whole: Window, reduce: str) -> Pooled:
     return Pooled(total, total, places)
 
 
+def size_of_map(view: View) -> int:
+    """How many cells the map of a view has along either side, at most."""
+    if not view.map_size:
+        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+    return view.map_size
+
+
 def cell_values(cells: Pooled, reduce: str, kind: Any) -> np.ndarray:
     """From sums, maxima and counts of cells to what a tile holds."""
     found = cells.total / np.maximum(cells.places, 1) if reduce == "mean" else cells.peak
