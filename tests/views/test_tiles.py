@@ -64,6 +64,22 @@ def test_of_one_head_and_one_entry_of_a_batch():
     np.testing.assert_array_equal(view.tile(-1, None, ..., 8, batch=0), every[0, 2])
 
 
+@pytest.mark.parametrize("mask", [None, masks.causal(), masks.where(lambda b, h, i, j: (i + j) % 3 > 0)],
+                         ids=["no mask", "causal", "rule"])  # fmt: skip
+def test_what_the_map_knows_is_read_off_it(mask, monkeypatch):
+    """Cells of whole cells of the map cost nothing, and say the same."""
+    arrays = draw(3, 517, 7), draw(3, 389, 7, seed=1)
+    view, other = look(*arrays, mask=mask, map_size=64), look(*arrays, mask=mask, map_size=0)
+    windows = [(ALL, ALL, 8), (ALL, ALL, 64), (slice(64, 256), slice(8, None), (3, 40)), (slice(32, None), ALL, 20)]
+    expected = [other.tile(1, *window) for window in windows]
+    monkeypatch.setattr(recompute, "pooled", None)  # nobody computes a weight again
+    for window, tile_of_weights in zip(windows, expected, strict=True):
+        np.testing.assert_allclose(view.tile(1, *window), tile_of_weights, rtol=1e-12)
+    with pytest.raises(TypeError):
+        view.tile(1, slice(3, 259), ALL, 8)
+    np.testing.assert_array_equal(view.map(), view.tile(size=64))
+
+
 @pytest.mark.parametrize("mask", [None, masks.causal(), masks.dilated(3)], ids=["no mask", "causal", "dilated"])
 def test_coarser_cells_are_made_of_finer_ones(mask):
     """Sums of 2^l cells nest, so zooming out never moves a border."""

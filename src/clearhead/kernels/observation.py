@@ -13,7 +13,7 @@ from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import Description, Sums, operations, plan_of, run, start, without_values
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
-from clearhead.kernels.plan import shape_of, watching_plan
+from clearhead.kernels.plan import cell_bits, cell_lengths, cells_of, shape_of, watching_plan
 from clearhead.kernels.target import TARGET
 
 
@@ -30,7 +30,7 @@ class Observation(NamedTuple):
     received: np.ndarray  # Σ row weight · weight over the queries
     top_indices: np.ndarray  # by falling weight, of equal scores the lower key first; −1 where no key is left
     top_weights: np.ndarray
-    map_sum: np.ndarray  # position i is in cell i · cells // n
+    map_sum: np.ndarray  # position i is in cell i >> bits: cells are 2^bits positions, the fewest that fit
     map_max: np.ndarray
     map_count: np.ndarray  # of the scores that are not masked
 
@@ -88,7 +88,8 @@ class _Watching:
         self.call, self.top_k, self.with_output, kind = call, top_k, with_output, call.kind
         lead, n_q, n_k = call.lead, call.n_q, call.n_k
         self.kept = max(top_k, 1)  # the largest weight is that of the best key
-        self.cells = (min(map_size, n_q), min(map_size, n_k))
+        self.bits = cell_bits(n_q, map_size), cell_bits(n_k, map_size)
+        self.cells = (cells_of(n_q, map_size), cells_of(n_k, map_size))
         self.output = np.empty((*lead, n_q, call.d_v), call.q.dtype)
         self.lse, self.entropy, self.peak, self.distance = (np.zeros((*lead, n_q), kind) for _ in range(4))
         self.lse[...] = -np.inf
@@ -115,7 +116,9 @@ class _Watching:
     def observation(self) -> Observation:
         kind, (n_q, n_k), lead = self.call.kind, self.cells, self.call.lead
         if self.counting == NO_COUNT and n_q and n_k:
-            counts = np.multiply.outer(_cell_sizes(self.call.n_q, n_q), _cell_sizes(self.call.n_k, n_k))
+            counts = np.multiply.outer(
+                cell_lengths(self.call.n_q, self.bits[0]), cell_lengths(self.call.n_k, self.bits[1])
+            )
         else:
             counts = self.maps[2][..., :n_k].astype(np.int64)
         return Observation(
@@ -158,9 +161,9 @@ class _Watching:
             part_rows=own_rows.ctypes.data,
             part_step=received.strides[0],
             kept=self.kept,
-            query_cells=self.cells[0],
-            key_cells=self.cells[1],
-            all_queries=self.call.n_q,
+            query_bits=self.bits[0],
+            key_bits=self.bits[1],
+            first_query=rows.start,
             position=rows.start + strip.n_k - self.call.n_q,
             counting=self.counting,
             notes=notes,
@@ -183,7 +186,7 @@ class _Watching:
             last = min(begun + queries, rows.stop) - 1
             part_rows.append(len(cells))
             if self.cells[0]:
-                first, end = (n * self.cells[0] // self.call.n_q for n in (begun, last))
+                first, end = begun >> self.bits[0], last >> self.bits[0]
                 cells += range(first, end + 1)
         return part_rows, cells
 
@@ -203,8 +206,3 @@ def _counting(call: Call) -> int:
     if not leads:
         return NO_COUNT
     return ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else EVERY_COUNT
-
-
-def _cell_sizes(length: int, cells: int) -> np.ndarray:
-    """How many positions each cell has."""
-    return np.diff(-(-np.arange(cells + 1) * length // cells))

@@ -6,11 +6,14 @@ import functools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from clearhead.call import Call
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.thin import is_thin
+from clearhead.matrices import cell_length
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
@@ -136,3 +139,18 @@ def _split(shape: Shape, plan: Plan, parts: int, least: int) -> Plan:
 def _vectors_for(rows: int, lanes: int) -> int:
     """How many vectors wide a panel has to be for so many queries."""
     return 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+
+
+def cell_bits(n: int, size: int) -> int:
+    """The smallest l for which n positions lie in at most `size` cells of 2^l; without cells, one for all positions."""
+    return cell_length(n, size).bit_length() - 1 if size else 62
+
+
+def cells_of(n: int, size: int) -> int:
+    """How many cells that makes."""
+    return -(-n >> cell_bits(n, size)) if size else 0
+
+
+def cell_lengths(n: int, bits: int) -> np.ndarray:
+    """How many of n positions each cell of 2^bits has."""
+    return np.minimum(n - (np.arange(-(-n >> bits)) << bits), 1 << bits)

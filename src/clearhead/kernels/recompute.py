@@ -23,7 +23,7 @@ from clearhead.call import Call
 from clearhead.kernels import windows as kernel
 from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import Description, Sums, operations, start, without_values
-from clearhead.kernels.plan import MOST_PARTS, Plan, shape_of, window_plan
+from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
 
 STRIP = 256  # queries whose mask is worked out at a time where it is a rule
 
@@ -112,7 +112,7 @@ def pooled(call: Call, sums: Sums, rows: slice, cols: slice, query_bits: int, ke
         _pool(_window(call, chosen, cols), sums.of((..., chosen)), part.start, (query_bits, key_bits), found)
     if not _masks(call):
         found.places[...] = np.multiply.outer(
-            *(_cell_lengths(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
+            *(cell_lengths(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
         )
     return found
 
@@ -255,11 +255,6 @@ def _run(index: slice, n: int) -> slice:
 
 def _length(index: Index) -> int:
     return index.stop - index.start if isinstance(index, slice) else index.size
-
-
-def _cell_lengths(length: int, bits: int) -> np.ndarray:
-    """How many positions each cell has."""
-    return np.minimum(length - (np.arange(-(-length >> bits)) << bits), 1 << bits)
 
 
 def _masks(call: Call) -> bool:

@@ -89,8 +89,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
     from there, others are computed again.
     """
     whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
-    there = reduce == "max" or view.observed.map_sum.shape[-2:] == whole.cells
-    if not (view.map_size and window.made_of(whole) and there):
+    if not (view.map_size and window.made_of(whole)):
         call, sums = (view.call, view.sums) if number is None else one_head(view, number)
         return Pooled(*kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits))
     kept = map_of(view, whole, reduce)
