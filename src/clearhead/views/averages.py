@@ -129,7 +129,7 @@ class Average:
 
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
         """The tile of everything, in as many cells as the views' maps have: → (…, size_q, size_k)"""
-        return self.tile(size=self.views[0].map_size, reduce=reduce)
+        return self.tile(size=tiles.size_of_map(self.views[0]), reduce=reduce)
 
     @handed_back
     def weights(
@@ -202,7 +202,7 @@ class Average:
         return tiles.cell_values(tiles.Pooled(peak, peak, self._places(batch, window)), reduce, kind)
 
     def _places(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
-        """How many places of each cell are not masked in every head."""
+        """How many places of each cell at least one head may attend to."""
         count = np.zeros(window.cells, np.int64)
         key = np.arange(window.cols.start, window.cols.stop)
         for strip in strips(*window.shape):

@@ -89,8 +89,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
     from there, others are computed again.
     """
     whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
-    there = reduce == "max" or view.observed.map_sum.shape[-2:] == whole.cells
-    if not (view.map_size and window.made_of(whole) and there):
+    if not (view.map_size and window.made_of(whole)):
         call, sums = (view.call, view.sums) if number is None else one_head(view, number)
         return Pooled(*kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits))
     kept = map_of(view, whole, reduce)
@@ -107,6 +106,13 @@ def map_of(view: View, whole: Window, reduce: str) -> Pooled:
     shape = (*view.call.lead, *whole.cells)
     total, places = view.observed.map_sum.reshape(shape), view.observed.map_count.reshape(shape)
     return Pooled(total, total, places)
+
+
+def size_of_map(view: View) -> int:
+    """How many cells the map of a view has along either side, at most."""
+    if not view.map_size:
+        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+    return view.map_size
 
 
 def cell_values(cells: Pooled, reduce: str, kind: Any) -> np.ndarray:

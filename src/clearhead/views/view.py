@@ -179,9 +179,7 @@ class View:
 
         What a cell holds is told at `tile`. The maximum takes another pass the first time.
         """
-        if not self.map_size:
-            raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
-        return tiles.tile(self, None, slice(None), slice(None), self.map_size, reduce, None)
+        return tiles.tile(self, None, None, None, tiles.size_of_map(self), reduce, None)
 
     @handed_back
     def tile(
