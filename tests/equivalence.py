@@ -199,12 +199,17 @@ MASKS = [
     row("more queries than keys", (2, 3, 131, 17), 37, 19, mask="causal()"),
     row("more queries than keys, window", (2, 3, 131, 17), 37, 19, mask="window(3, 2)"),
     row("more queries than keys, offset", (2, 3, 131, 17), 37, 19, mask="causal(0) | prefix(2)"),
-    row("nine hundred queries by a rule", (1, 2, 907, 5), 61, 3, mask="dilated(3) & causal(0)"),
-    row("a rule, alibi, dropout, in strips", (1, 2, 701, 5), 97, 3, mask="dilated(2)", bias="alibi(2)", dropout=0.1,
-        seed=5),
+    row("nine hundred queries by a rule", (1, 2, 907, 5), 61, 3, mask="(dilated(3) | prefix(1)) & causal(0)"),
+    row("a rule, alibi, dropout, in strips", (1, 2, 701, 5), 97, 3, mask="dilated(2) | prefix(1)", bias="alibi(2)",
+        dropout=0.1, seed=5),
     row("a rule, an array and a bias in strips", (2, 2, 307, 5), 97, 3, bias="draw(2, 307, 97)",
-        mask="dilated(2) & array(flags(.7, 307, 97)) & causal()"),
-    row("a rule and sinks, half precision", (2, 2, 307, 5), 97, 3, mask="dilated(5)", sinks="draw(2)", dtype="float16"),
+        mask="(dilated(2) | prefix(1)) & array(flags(.7, 307, 97)) & causal()"),
+    row("a rule and sinks, half precision", (2, 2, 307, 5), 97, 3, mask="~dilated(5)", sinks="draw(2)",
+        dtype="float16"),
+    row("few queries, every third key", (2, 6, 3, 32), 1601, kv=(2, 2), mask="dilated(3) & causal()"),
+    row("every fifth key, by strips of a rule", (2, 2, 307, 5), 97, 3, mask="dilated(5) & ~dilated(2)"),
+    row("every other key, all options", (2, 4, 701, 5), 97, 3, kv=(2, 2), mask="dilated(2) & window(40)", softcap=2.0,
+        bias="alibi(4)", sinks="draw(4)", dropout=0.1, seed=5),
 ]  # fmt: skip
 
 BIASES = [
@@ -295,7 +300,7 @@ OPTIONS = [
     row("everything", (2, 6, 71, 17), 389, 19, kv=(2, 2), mask="causal() & window(150) & key_lengths([389, 200])",
         bias="alibi(6)", scale=0.4, softcap=5.0, sinks="draw(6)", dropout=0.2, seed=9),
     row("everything, by an array and a rule", (2, 6, 71, 17), 389, 19, kv=(2, 2),
-        mask="array(flags(.8, 71, 389)) & dilated(2)", bias="draw(2, 1, 71, 389)", scale=-0.4, softcap=5.0,
+        mask="array(flags(.8, 71, 389)) & ~dilated(2)", bias="draw(2, 1, 71, 389)", scale=-0.4, softcap=5.0,
         sinks="draw(6)", dropout=0.2, seed=9),
 ]  # fmt: skip
 

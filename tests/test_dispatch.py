@@ -123,7 +123,7 @@ class TestStrict:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            ({"mask": masks.dilated(2)}, "the mask cannot be said in runs of keys"),
+            ({"mask": ~masks.dilated(2)}, "the mask cannot be said in runs of keys"),
             (
                 {"mask": np.zeros((5, 7)), "bias": np.zeros(7)},
                 "the float mask and the bias were added up into one array",
@@ -237,7 +237,7 @@ class TestExplain:
 
     def test_a_strip_of_a_rule_is_in_the_memory(self):
         q = np.zeros((1, 2000, 8), np.float32)
-        with_rule = explain(q, q, q, mask=masks.dilated(2)).bytes
+        with_rule = explain(q, q, q, mask=~masks.dilated(2)).bytes
         assert with_rule - explain(q, q, q).bytes >= 256 * 2000  # a strip of 256 queries, one byte for each key
 
     def test_nothing_is_run(self, monkeypatch, qkv):
@@ -399,7 +399,7 @@ class TestWhatIsPromised:
             row("split keys", (2, 3, 32), 9000),
             row("folded", (1, 8, 1, 64), 5000, kv=(1, 2), dtype="bfloat16"),
             row("dropout", (2, 3, 300, 32), 400, dropout=0.3, seed=1, sinks="draw(3)"),
-            row("a rule", (2, 3, 600, 32), 400, mask="dilated(3)", bias="alibi(3)"),
+            row("a rule", (2, 3, 600, 32), 400, mask="~dilated(3)", bias="alibi(3)"),
         ],
         ids=str,
     )

@@ -60,6 +60,8 @@ class Call:
     lse: bool
     bias_shape: tuple[int, ...] = ()  # as it was given
     part: Part | None = None
+    period: int = 1  # query i may attend to key j only if (i + phase − j) % period is 0
+    phase: int = 0
     strip_start: int = 0  # the number of the first query in the call that this one is a strip of
     many_axes: tuple[int, ...] | None = None  # the batch axes, where they are so many that they were made one
     slow: list[str] = field(default_factory=list)
@@ -123,6 +125,7 @@ class Call:
                     if self.table is None
                     else self.table[..., start : start + (rows.stop - start) + self.n_k - 1],
                     strip_start=start,
+                    phase=(self.phase + start) % self.period,
                 ),
                 rows,
             )
@@ -163,9 +166,7 @@ def prepare(
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
     part = None if part is None else checked_part(part)
     sizes = masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ()))
-    resolved = _without_period(
-        masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
-    )
+    resolved = masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
     allowed = resolved.allowed
     if allowed is not None:
         allowed = checks.fits("mask", allowed, scores_shape)
@@ -192,7 +193,8 @@ def prepare(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part, slow=slow,
+        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
+        period=resolved.period, phase=resolved.phase, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
 
@@ -246,14 +248,6 @@ def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[
             f"the batch axes do not fit together: q {q.shape[:-3]}, k {k.shape[:-3]}, v {v.shape[:-3]} "
             "(the last three axes are heads, positions and width)"
         ) from None
-
-
-def _without_period(resolved: masks.Resolved) -> masks.Resolved:
-    """A period as a rule, as the kernels know no periods."""
-    if resolved.period == 1:
-        return resolved
-    period = masks.dilated(resolved.period)
-    return resolved._replace(period=1, phase=0, rule=period if resolved.rule is None else period & resolved.rule)
 
 
 def _sum_of_biases(

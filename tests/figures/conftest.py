@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import font_manager
 
-from clearhead.figures import fonts
+from clearhead.figures import lettering
 from clearhead.textbook.attention import scaled_dot_product_attention
 
 from .seen import Seen
@@ -28,8 +28,8 @@ def attend(rng):
 def seen(attend):
     """A view of drawn attention, made from weights (…, h, n_q, n_k)."""
 
-    def view(*shape: int, mask=None, map_size: int = 512) -> Seen:
-        return Seen(attend(*shape, mask=mask), mask, map_size)
+    def view(*shape: int, mask=None) -> Seen:
+        return Seen(attend(*shape, mask=mask), mask)
 
     return view
 
@@ -46,8 +46,8 @@ def bare_fonts(monkeypatch):
 
 
 def forget_fonts() -> None:
-    fonts.families.cache_clear()
-    fonts.drawable_characters.cache_clear()
+    lettering.families.cache_clear()
+    lettering.drawable_characters.cache_clear()
     font_manager.fontManager._findfont_cached.cache_clear()
 
 

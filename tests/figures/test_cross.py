@@ -43,7 +43,7 @@ def test_each_target_token_has_its_largest_weight_framed(attend):
 
 def test_a_hidden_key_is_not_the_largest(attend):
     weights = attend(5, 7)
-    axes = visualize_cross_attention(weights, hide_sink=[0, 1, 2]).axes[0]
+    axes = visualize_cross_attention(weights, hide_keys=[0, 1, 2]).axes[0]
     np.testing.assert_allclose([x for x, _ in frames(axes)], weights[:, 3:].argmax(axis=-1) + 3, atol=1e-12)
 
 

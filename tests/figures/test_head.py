@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clearhead.figures import head as head_file, visualize_head
+from clearhead.figures import visualize_head
 from clearhead.textbook.masks import create_causal_mask
+from clearhead.textbook.patterns import diagonal, first_token
 
 from .seen import Seen
 
@@ -51,7 +52,7 @@ def test_without_a_head_the_mean_of_all_is_drawn(seen):
     view = seen(5, 7, 7)
     figure = visualize_head(view)
     np.testing.assert_allclose(figure.axes[0].images[0].get_array(), view.all.mean(axis=0), rtol=1e-14)
-    np.testing.assert_allclose(bars(figure.axes[2]), view.entropy.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(bars(figure.axes[2]), view.average().entropy[0], rtol=1e-14)
     assert figure.axes[-1].get_ylabel() == "attention weight, mean of 5 heads"
 
 
@@ -78,23 +79,39 @@ def test_positions_of_a_window_are_those_of_the_whole(seen):
         assert int(position) == label.get_position()[1] + 100
 
 
-def test_a_large_window_is_pooled_in_strips(attend, monkeypatch):
-    monkeypatch.setattr(head_file, "AT_ONCE", 1 << 14)
+def test_beside_a_mean_of_heads_stands_the_entropy_of_the_mean():
+    figure = visualize_head(np.stack([diagonal(6), first_token(6)]))
+    np.testing.assert_allclose(bars(figure.axes[2]), [0, *[np.log(2)] * 5], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+def test_a_mean_of_heads_is_masked_only_where_all_of_them_are(n):
+    even = np.full((n, n), 1 / n)
+    half = np.kron(np.eye(2), np.full((n // 2, n // 2), 2 / n))
+    allowed = np.stack([np.ones((n, n), bool), half > 0])
+    figure = visualize_head(Seen(np.stack([even, half]), allowed))
+    cells = figure.axes[0].images[0].get_array()
+    assert not np.ma.getmaskarray(cells).any()
+    np.testing.assert_allclose(cells[:, :2][[0, -1]], [[1.5 / n] * 2, [0.5 / n] * 2], rtol=1e-12)
+    assert "Grey" not in note(figure)
+
+
+def test_a_large_window_is_pooled(attend):
     view = Seen(attend(1, 1801, 1999))
     figure = visualize_head(view, cols=slice(0, 1900))
     cells = figure.axes[0].images[0].get_array()
-    assert len(view.asked) > 100
-    assert max(shape[0] * shape[1] for shape in view.asked) <= 1 << 14
-    by_q, by_k = -(-1801 // cells.shape[0]), -(-1900 // cells.shape[1])
-    np.testing.assert_allclose(cells[5, 7], view.all[0, 5 * by_q : 6 * by_q, 7 * by_k : 8 * by_k].mean(), rtol=1e-12)
-    assert "Pooled: each cell is the mean of" in note(figure)
+    assert view.asked == []
+    assert view.tiled == [cells.shape] == [(451, 475)]
+    np.testing.assert_allclose(cells[5, 7], view.all[0, 20:24, 28:32].mean(), rtol=1e-12)
+    assert "Pooled: each cell is the mean of 4 × 4 weights" in note(figure)
+    np.testing.assert_allclose(bars(figure.axes[1])[7], view.received[0, 28:32].mean(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 3, 17, 61, 640, 4096], ids=str)
 def test_any_length_makes_a_tidy_figure(rng, tidy, n):
     rows = rng.dirichlet(np.full(n, 0.3), size=min(n, 7)).astype(np.float32)
-    view = Seen(rows[np.arange(n) % len(rows)][None], map_size=256)
-    figure = visualize_head(view, words(n), hide_sink=True, scale="log", title="A title that may be longer than all")
+    view = Seen(rows[np.arange(n) % len(rows)][None])
+    figure = visualize_head(view, words(n), hide_keys=True, scale="log", title="A title that may be longer than all")
     assert max(figure.get_size_inches()) < 13
     assert "Key 0 is hidden" in note(figure)
     assert np.isnan(bars(figure.axes[1])[0]) or n == 4096  # where it is one of several in a bar

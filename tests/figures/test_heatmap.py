@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from clearhead.figures import heatmap, visualize_attention
+from clearhead.figures import maps as maps_file, visualize_attention
 from clearhead.textbook.masks import create_causal_mask
 
 KOREAN = ["나는", "어제", "친구", "와", "함께", "학교", "에", "갔다"]
@@ -194,7 +194,7 @@ def test_a_number_is_never_wider_or_higher_than_its_cell(attend, shape):
 
 
 def test_too_many_numbers_are_left_out_together(attend, monkeypatch):
-    monkeypatch.setattr(heatmap, "MOST_VALUES", 2 * 3 * 5)
+    monkeypatch.setattr(maps_file, "MOST_VALUES", 2 * 3 * 5)
     assert all(cell_texts(visualize_attention(attend(2, 3, 5))))
     assert not any(cell_texts(visualize_attention(attend(3, 3, 5))))
 
@@ -317,11 +317,11 @@ def test_more_than_pixels_can_show_is_pooled_and_said_so(attend, tidy, reduce):
     weights = attend(1999, 1999, dtype=np.float32)
     figure = visualize_attention(weights, reduce=reduce)
     cells = maps(figure)[0].images[0].get_array()
-    assert cells.shape == (667, 667)
-    np.testing.assert_allclose(cells[5, 7], getattr(weights[15:18, 21:24], reduce)(), rtol=1e-6)
-    np.testing.assert_allclose(cells[-1, -1], weights[-1, -1], rtol=1e-6)
+    assert cells.shape == (500, 500)
+    np.testing.assert_allclose(cells[5, 7], getattr(weights[20:24, 28:32], reduce)(), rtol=1e-6)
+    np.testing.assert_allclose(cells[-1, -1], getattr(weights[-3:, -3:], reduce)(), rtol=1e-6)
     (note,) = notes(figure)
-    assert "3 × 3" in note
+    assert "4 × 4" in note
     assert "1,999 × 1,999" in note
     assert {"mean": "mean", "max": "largest"}[reduce] in note
     assert figure.axes[-1].get_ylabel() != "attention weight"
@@ -332,7 +332,7 @@ def test_more_than_pixels_can_show_is_pooled_and_said_so(attend, tidy, reduce):
 def test_a_pooled_axis_still_counts_positions(attend):
     (axes,) = maps(visualize_attention(attend(2, 1999, dtype=np.float32)))
     assert axes.get_xlim() == (-0.5, 1998.5)
-    assert axes.images[0].get_extent()[:2] == [-0.5, 2000.5]
+    assert axes.images[0].get_extent()[:2] == [-0.5, 1999.5]
 
 
 def test_sixty_four_heads_of_two_thousand_positions_stay_a_page(rng, tmp_path):

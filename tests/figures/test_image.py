@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from clearhead.figures import visualize_patch_attention
-from clearhead.figures.colours import LIGHT, lightness
+from clearhead.figures.shading import LIGHT, lightness
 
 ROWS, COLUMNS, HEIGHT, WIDTH = 3, 5, 7, 4
 N = ROWS * COLUMNS
@@ -156,7 +156,7 @@ def test_it_can_be_saved(image, attend, tmp_path, suffix):
         (np.full((21, 20), 200.0), ValueError, "must run from 0 to 1, got 200 to 200 .*divide by 255"),
         (np.full((21, 20), -0.5), ValueError, "must run from 0 to 1, got -0.5"),
         (np.full((21, 20), np.nan), ValueError, "must run from 0 to 1, got nan"),
-        (np.zeros((22, 20)), ValueError, "22 × 20 pixels cannot be cut into patches of 7 × 4"),
+        (np.zeros((22, 20)), ValueError, "height of 22 pixels cannot be cut into patches of 7; crop or pad it to 21"),
     ],
 )
 def test_images_that_cannot_be_drawn(attend, image, error, words):
@@ -197,7 +197,7 @@ def test_weights_and_patches_that_do_not_fit(image, attend, shape, patch, error,
     [
         ({"patch_size": 0}, ValueError, "patch_size must be at least 1"),
         ({"patch_size": 2.5}, TypeError, "patch_size must be a whole number"),
-        ({"patch_size": (7, 4, 3)}, ValueError, r"a side or \(height, width\), got \(7, 4, 3\)"),
+        ({"patch_size": (7, 4, 3)}, ValueError, r"patch_size must be \(height, width\), got \(7, 4, 3\)"),
         ({"patch_size": (7, 4), "vmax": -1.0}, ValueError, "vmax must be greater than 0"),
         ({"patch_size": (7, 4), "cmap": "none"}, ValueError, "cmap must be a colour map"),
         ({"patch_size": (7, 4), "save": "x.jpg"}, ValueError, "save must end in"),
@@ -247,13 +247,22 @@ def test_a_view_may_have_a_class_token(image, seen):
         np.testing.assert_array_equal(one, other)
 
 
-def test_scales_and_the_sink_mean_what_they_mean_elsewhere(image, attend, tidy):
+def test_scales_and_hidden_keys_mean_what_they_mean_elsewhere(image, attend, tidy):
     weights = attend(N, N)
     weights[8, 0] = 0.9
-    figure = draw(image, weights, 8, hide_sink=True, scale="log")
+    figure = draw(image, weights, 8, hide_keys=True, scale="log")
     assert figure.axes[-1].get_ylim() == pytest.approx((weights[8, 1:].max() / 1e4, weights[8, 1:].max()))
     assert any("Key 0 is hidden" in text.get_text() for text in figure.texts)
     tidy(figure)
+
+
+def test_patches_are_hidden_by_their_keys(image, attend):
+    weights = attend(N + 1, N + 1)
+    figure = draw(image, weights, 8, hide_keys=[0, 3])
+    assert figure.axes[-1].get_ylim() == (0, np.delete(weights[9], [0, 3]).max())
+    assert any("Key 3 is hidden" in text.get_text() for text in figure.texts)
+    with pytest.raises(ValueError, match="hide_keys names key 16, but there are only 16 keys"):
+        draw(image, weights, 8, hide_keys=16)
 
 
 def test_views_and_options_that_do_not_fit(image, seen, attend):

@@ -8,6 +8,8 @@ from matplotlib.colors import to_rgb
 
 from clearhead.figures import visualize_layers
 from clearhead.figures.layers import OTHER_COLOUR, PATTERN_COLOURS
+from clearhead.matrices import StoredMatrix
+from clearhead.textbook.patterns import first_token, previous_token
 
 NAMES = ["previous_token", "first_token", "self", "local", "uniform", "induction", "duplicate_token", "mixed"]
 
@@ -92,6 +94,13 @@ def test_patterns_are_named_and_coloured(rng, tidy):
         tidy(figure)
 
 
+def test_patterns_of_weights_are_those_the_textbook_names(tidy):
+    weights = np.stack([previous_token(7), first_token(7)])
+    figure = visualize_layers([weights, StoredMatrix(weights[:1])], "pattern")
+    assert cell_texts(figure) == ["previous token", "1.00", "first token", "1.00", "previous token", "1.00"]
+    tidy(figure)
+
+
 @pytest.mark.parametrize(("layers", "heads"), [(3, 64), (48, 5), (80, 2)], ids=str)
 def test_where_names_do_not_fit_a_legend_has_them(rng, tidy, layers, heads):
     rows = [(rng.choice(NAMES, heads).tolist(), rng.random(heads)) for _ in range(layers)]
@@ -143,5 +152,5 @@ def test_patterns_of_a_batch(tidy):
     assert cell_texts(visualize_layers([found], "pattern", batch=1)) == ["uniform", "0.00", "mixed", "1.00"]
     with pytest.raises(ValueError, match=r"patterns are of a batch of \(2,\); batch=0 picks the first item"):
         visualize_layers([found], "pattern")
-    with pytest.raises(TypeError, match=r"a view, its patterns or \(names, scores\), got list"):
+    with pytest.raises(TypeError, match=r"a view, its patterns, weights or \(names, scores\), got list"):
         visualize_layers([[1]], "pattern")

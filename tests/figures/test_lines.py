@@ -77,7 +77,7 @@ def test_by_row_every_query_has_a_thickest_line(attend):
 
 
 def test_hidden_keys_have_no_lines(attend):
-    figure = visualize_lines(attend(5, 7), hide_sink=[0, 4])
+    figure = visualize_lines(attend(5, 7), hide_keys=[0, 4])
     assert {j for _, j in lines(figure)} <= {1, 2, 3, 5, 6}
     assert max(lines(figure).values()) == pytest.approx(5.0, rel=1e-12)
     words = " ".join(text.get_text().replace("\n", " ") for text in figure.texts)

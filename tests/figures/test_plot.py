@@ -36,6 +36,24 @@ def test_what_cannot_be_asked_for(seen):
         plot(seen(1, 2, 2), "pie")
     with pytest.raises(ValueError, match="tokens name positions, but a figure of layers has none"):
         plot([seen(1, 2, 2)], tokens=["a", "b"])
+    with pytest.raises(ValueError, match="tokens name positions, but a figure of an image has none"):
+        plot(seen(1, 6, 6), image=np.ones((4, 6)), patch_size=2, tokens=list("abcdef"))
+
+
+def test_one_view_is_one_layer(seen):
+    view = seen(3, 5, 5)
+    np.testing.assert_allclose(plot(view, "layers").axes[0].images[0].get_array(), [view.entropy.mean(axis=-1)])
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [({}, "image and patch_size"), ({"image": np.ones((4, 6))}, "patch_size"), ({"patch_size": 2}, "image")],
+    ids=["both", "size", "image"],
+)
+def test_a_figure_over_an_image_needs_one(seen, options, missing):
+    with pytest.raises(ValueError, match=rf"kind='image' needs {missing}: plot\(view, image=pixels, patch=0, "):
+        plot(seen(2, 6, 6), "image", **options)
 
 
 HOSTILE = {

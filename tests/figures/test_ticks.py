@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from clearhead.figures.measure import text_size
+from clearhead.figures.lettering import text_size
 from clearhead.figures.ticks import SLANT, key_ticks, query_ticks
 
 token = st.text(st.sampled_from("aglW가힣 .ㅋ漢"), max_size=24)

@@ -51,13 +51,14 @@ def test_one_head_of_a_long_view_with_its_strips(watched, tidy):
 @pytest.mark.parametrize("reduce", ["mean", "max"])
 def test_a_map_of_more_positions_than_pixels(watched, reduce):
     n = 1021
-    view, weights = watched(2, n, map_size=127)
-    figure = visualize_attention(view, reduce=reduce, hide_sink=True)
+    view, weights = watched(2, n)
+    figure = visualize_attention(view, reduce=reduce, hide_keys=True)
     cells = figure.axes[1].images[0].get_array()
-    assert cells.shape == (127, 127)
+    assert cells.shape == (511, 511)
     assert np.ma.getmaskarray(cells)[:, 0].all()
-    place = np.arange(n) * 127 // n
-    for i, j in ((99, 50), (60, 60), (126, 1)):
+    np.testing.assert_array_equal(np.ma.getmaskarray(cells)[:, 1:], ~np.tri(511, dtype=bool)[:, 1:])
+    place = np.arange(n) // 2
+    for i, j in ((99, 50), (60, 60), (510, 1)):
         block = np.where(np.tri(n, dtype=bool), weights[1], np.nan)[place == i][:, place == j]
         np.testing.assert_allclose(cells[i, j], getattr(np, f"nan{reduce}")(block), rtol=1e-9)
 
@@ -90,9 +91,42 @@ def test_tensors(watched, rng):
     np.testing.assert_allclose(drawn(plot(look(q, k)), 1), expected[1], atol=1e-6)
 
 
-@pytest.mark.usefixtures("unchecked")
-def test_an_average_is_drawn_from_its_weights(watched):
+def test_an_average_is_drawn_like_a_view(watched, tidy):
     view, weights = watched(3, 7)
-    with pytest.raises(TypeError, match=r"an array or a view, got Average \(draw what its .weights\(\) gives"):
-        plot(average([view]), "head")
-    np.testing.assert_allclose(drawn(plot(average([view]).weights(), "head")), weights.mean(axis=0), atol=1e-12)
+    mean = weights.mean(axis=0)
+    logarithms = np.log(mean, out=np.zeros_like(mean), where=mean > 0)
+    for figure in (plot(average([view])), visualize_head(view.average()), visualize_head(view)):
+        np.testing.assert_allclose(drawn(figure), mean, atol=1e-12)
+        beside = figure.axes[2].patches[0].get_data().values
+        np.testing.assert_allclose(beside, -(mean * logarithms).sum(axis=-1), atol=1e-10)
+        tidy(figure)
+    np.testing.assert_allclose(drawn(visualize_attention(view.average())), mean, atol=1e-12)
+
+
+def test_a_mean_of_a_head_that_sees_all_and_one_that_sees_blocks_has_no_grey(rng):
+    n = 1000
+    q, k = (0.1 * rng.normal(size=(2, n, 5)) for _ in range(2))
+    blocks = np.kron(np.eye(2, dtype=bool), np.ones((n // 2, n // 2), dtype=bool))
+    allowed = np.stack([np.ones((n, n), bool), blocks])
+    weights = scaled_dot_product_attention(q, k, k, allowed)[1]
+    view = look(q, k, mask=masks.block_sparse(np.stack([np.ones((2, 2), bool), np.eye(2, dtype=bool)]), n // 2))
+    np.testing.assert_allclose(view.weights(rows=slice(0, 3)), weights[:, :3], atol=1e-12)
+    figure = visualize_head(view)
+    cells = figure.axes[0].images[0].get_array()
+    assert not np.ma.getmaskarray(cells).any()
+    expected = weights.mean(axis=0).reshape(500, 2, 500, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(cells, expected, rtol=1e-9)
+    assert not any("Grey" in text.get_text() for text in figure.texts)
+
+
+def test_a_view_that_carries_its_tokens_is_labelled_with_them(rng):
+    q, k = (rng.normal(size=(2, 5, 3)) for _ in range(2))
+    words = ["나는", "어제", "친구와", "학교에", "갔다"]
+    view = look(q, k, tokens=words)
+    for figure in (view.plot(), visualize_head(view, head=1), visualize_attention(view.average())):
+        assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == words
+    assert set(words) <= {text.get_text() for text in view.plot("lines").texts}
+    assert [tick.label2.get_text() for tick in view.plot("cross").axes[0].xaxis.get_major_ticks()] == words
+    other = visualize_head(view, ["a", "b", "c", "d", "e"])
+    assert [text.get_text() for text in other.axes[0].get_xticklabels()] == ["a", "b", "c", "d", "e"]
+    assert view.plot("layers").axes[0].images[0].get_array().shape == (1, 2)

@@ -27,7 +27,9 @@ CODE = """
     from tests.problems import build
     from tests.torch.gradients import check_gradients, torch_can_hold
     from tests.views.truth import check_look
-    from clearhead.kernels import backward, forward, observe
+    from clearhead.kernels import backward, forward, observe, windows
+    from clearhead.masks import dilated
+    from clearhead.views import look
     from clearhead.kernels.target import TARGET
 
     torch.set_num_threads(1)
@@ -51,8 +53,20 @@ CODE = """
             check_gradients(build(row), slack=1.5)
         except AssertionError as error:
             print(f"gradients, {row.name}: {error}")
+    for kind in (np.float32, np.float64):
+        q, k = arrays(3, 150)[0].astype(kind), arrays(3, 403)[1].astype(kind)
+        view = look(q, k, mask=dilated(2) & window(200))
+        weights = view.weights()
+        exact = textbook(*(x.astype(np.float64) for x in (q, k, k)), (dilated(2) & window(200)).array(150, 403))[1]
+        if not np.abs(weights - exact).max() < 10 * np.finfo(kind).eps:
+            print(f"weights, {kind}: {np.abs(weights - exact).max()}")
+        if not np.array_equal(weights.max(axis=-1), view.max_weight):
+            print(f"largest weights, {kind}")
+        tile = np.nan_to_num(view.tile(0, slice(0, 128), slice(3, 387), (16, 24), reduce="max"))
+        if not np.array_equal(tile, weights[0, :128, 3:387].reshape(16, 8, 24, 16).max(axis=(1, 3))):
+            print(f"tile, {kind}")
     print(TARGET.name, len(rows) > 150, len(held) > 75)
-    for kernel in (forward, observe, backward):
+    for kernel in (forward, observe, backward, windows):
         assembly = kernel.run.inspect_asm()
         print(len(assembly), *(word for word in WORDS if any(word in text for text in assembly.values())))
 """
@@ -65,7 +79,8 @@ def test_a_narrower_build(name, tmp_path):
         pytest.skip("this processor cannot run AVX2")
     words = [*FORBIDDEN[name], *EXPECTED[name]]
     printed = run(f"WORDS = {words}", CODE, timeout=500, NUMBA_CACHE_DIR=str(tmp_path), **TARGETS[name])
-    *wrong, target, of_attention, of_look, of_gradients = printed.splitlines()
+    *wrong, target, of_attention, of_look, of_gradients, of_windows = printed.splitlines()
     assert not wrong, "\n".join(wrong)
     assert target == f"{name} True True"
-    assert of_attention == of_look == of_gradients == f"2 {' '.join(EXPECTED[name])}"  # float32 and float64
+    expected = f"2 {' '.join(EXPECTED[name])}"  # float32 and float64
+    assert of_attention == of_look == of_gradients == of_windows == expected

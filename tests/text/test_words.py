@@ -54,6 +54,11 @@ def test_subwords_of_a_word_share_its_number():
     assert group_labels(labels, word_groups(text, offsets)) == ["The", "cats", "aren't", "state-of-the-art", "."]
 
 
+def test_a_token_in_no_group_has_no_part_in_a_label():
+    assert group_labels(["[CLS]", "play", "##ing", "[SEP]"], [-1, 0, 0, -1]) == ["playing"]
+    assert group_labels(["[CLS]", "[SEP]"], [-1, -1]) == []
+
+
 def test_words_of_other_scripts():
     assert numbers("我去学校", [(i, i + 1) for i in range(4)]) == [0, 1, 2, 3]
     assert numbers("हिन्दी भाषा", [(i, i + 1) for i in range(11)]) == [0] * 6 + [1] * 5

@@ -179,7 +179,7 @@ class TestTheSameBits:
             pytest.param((2, 3, 301, 17), {"bias": (1, 301)}, id="a bias that queries share"),
             pytest.param((2, 3, 301, 17), {"bias": (301, 1), "sinks": (3,)}, id="a bias that keys share, sinks"),
             pytest.param((3, 701, 17), {"bias": "slopes"}, id="slopes"),
-            pytest.param((3, 601, 17), {"mask": masks.dilated(3), "bias": "slopes"}, id="strips"),
+            pytest.param((3, 601, 17), {"mask": ~masks.dilated(3), "bias": "slopes"}, id="strips"),
             pytest.param((3, 301, 17), {"dropout": 0.3, "seed": 1, "softcap": 2.0}, id="dropout, softcap"),
         ],
     )

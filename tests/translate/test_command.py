@@ -370,7 +370,7 @@ def test_what_is_filmed_has_much_to_align_and_few_signs():
         Example(source, "x", (link,) * count)
         for source, count in (("a b", 2), ("a, b/c.", 6), ("a b c d", 5), ("a b c d e f", 7))
     )
-    assert session.film_star([Task("dates", [], [few, signs, long, chosen], [])]) is chosen
+    assert session.filmed_example([Task("dates", [], [few, signs, long, chosen], [])]) is chosen
 
 
 def test_the_vocabulary_of_many_characters(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from clearhead import biases, masks
 from clearhead.call import prepare
 from clearhead.views import allowed as module
-from clearhead.views.allowed import allowed, counts, every_head, union_size
+from clearhead.views.allowed import allowed, counts, every_head, heads_share_mask, union_size
 
 N_Q, N_K = 37, 53
 
@@ -28,7 +28,9 @@ CALLS = {
     "an array and ranges": {"mask": masks.array(FLAGS) & masks.causal()},
     "a rule": {"mask": masks.where(lambda b, h, i, j: (b + h + i + j) % 3 > 0)},
     "a bias": {"bias": FORBIDS},
-    "a bias and a rule": {"bias": FORBIDS, "mask": masks.dilated(3)},
+    "a bias and a rule": {"bias": FORBIDS, "mask": ~masks.dilated(3)},
+    "a period": {"mask": masks.dilated(3)},
+    "a bias, runs and a period": {"bias": FORBIDS, "mask": masks.dilated(3) & masks.causal()},
     "a float mask": {"mask": FORBIDS},
     "a relative bias": {"bias": biases.RelativeBias(lambda far: np.where(far[None] > 7, -np.inf, 0.0))},
     "alibi": {"bias": biases.alibi(3), "mask": masks.causal()},
@@ -64,6 +66,15 @@ def test_how_many_they_are(call, monkeypatch):
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
     monkeypatch.setattr(module, "STRIP", 5 * N_K)
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
+
+
+def test_masks_that_heads_share_are_told(call):
+    """It may take masks for different that are not, and never the other way round."""
+    found, expected = call
+    alike = bool((expected == expected[:, :1]).all())
+    assert alike or not heads_share_mask(found)
+    if found.rule is None:
+        assert heads_share_mask(found) is alike
 
 
 def test_keys_in_runs_that_overlap_are_counted_once():

@@ -36,7 +36,9 @@ def test_tiny_masses_do_not_overflow():
     assert np.isfinite(even(mass, -mass * np.log(mass), np.array([5, 5]))).all()
 
 
-@pytest.mark.parametrize("mask", [None, masks.causal(), masks.dilated(2)], ids=["no mask", "causal", "rule"])
+@pytest.mark.parametrize(
+    "mask", [None, masks.causal(), ~masks.dilated(2), masks.dilated(2)], ids=["no mask", "causal", "rule", "period"]
+)
 def test_every_radius_over_some_queries(mask):
     view = look(draw(2, 3, N_Q, 5), draw(2, 3, N_K, 5, seed=1), mask=mask, top_k=0, map_size=0)
     some = draw(2, 3, N_Q, seed=2) > 0

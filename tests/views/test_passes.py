@@ -26,7 +26,8 @@ class TestMass:
         [
             pytest.param(masks.causal(3), id="causal"),
             pytest.param(masks.window(5, 2), id="window"),
-            pytest.param(masks.dilated(3), id="rule"),
+            pytest.param(~masks.dilated(3), id="rule"),
+            pytest.param(masks.dilated(3), id="period"),
             pytest.param(masks.prefix(0), id="nothing"),
             pytest.param(np.arange(N_K) % 5 == 2, id="array"),
             pytest.param(~masks.prefix(9), id="not"),

@@ -87,22 +87,22 @@ class TestPooled:
         np.testing.assert_allclose(found.shares, product(views), rtol=1e-11, atol=1e-15)
         np.testing.assert_array_equal(found.cells, np.arange(N))
 
-    @pytest.mark.parametrize("size", [11, 5], ids=["the size of the maps", "another size"])
-    def test_is_the_product_of_the_pooled_maps(self, size):
+    @pytest.mark.parametrize(("size", "length"), [(11, 4), (5, 8), (36, 2)], ids=["of the maps", "coarser", "finer"])
+    def test_is_the_product_of_the_pooled_maps(self, size, length):
         views = layers(mask=masks.causal(), sinks=draw(H, seed=5))
-        cells = np.arange(N) * size // N
-        inside = (cells[:, None] == np.arange(size)).astype(float)
-        expected = np.eye(size)
+        cells = np.arange(N) // length
+        inside = (cells[:, None] == np.arange(cells.max() + 1)).astype(float)
+        expected = np.eye(cells.max() + 1)
         for view in views:
             mean = inside.T @ view.weights().mean(axis=-3) @ inside / inside.sum(axis=0)[:, None]
-            expected = (0.5 * np.eye(size) + 0.5 * mean) @ expected
+            expected = (0.5 * np.eye(inside.shape[1]) + 0.5 * mean) @ expected
         found = pooled_rollout(views, size)
         np.testing.assert_allclose(found.shares, expected, rtol=1e-11)
         np.testing.assert_array_equal(found.cells, cells)
 
     def test_is_near_the_exact_one(self):
         views = layers()
-        inside = (np.arange(N) * 11 // N)[:, None] == np.arange(11)
+        inside = (np.arange(N) // 4)[:, None] == np.arange(10)
         exact = inside.T @ product(views) @ inside / inside.sum(axis=0)[:, None]
         assert 1e-12 < np.abs(pooled_rollout(views, 11).shares - exact).max() < 0.02
 

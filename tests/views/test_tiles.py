@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clearhead import biases, masks
-from clearhead.views import allowed as places, look
-from clearhead.views.tiles import cell_length
+from clearhead.kernels import recompute
+from clearhead.views import look
 
 from ..problems import Row, build, row
 from .truth import Truth, options_of_look, tile
@@ -81,6 +81,28 @@ def test_coarser_cells_are_made_of_finer_ones(mask):
         np.testing.assert_allclose(coarse, fine.reshape(cells, 2, cells, 2).sum(axis=(1, 3)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("mask", [None, masks.causal(), masks.dilated(3)], ids=["no mask", "causal", "dilated"])
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_coarse_tiles_are_taken_from_the_map(mask, reduce, monkeypatch):
+    """Where their cells are made of those of the map; then nothing is computed again."""
+    q, k = draw(2, 3, 107, 7), draw(2, 3, 203, 7, seed=1)
+    view, mapless = look(q, k, mask=mask, map_size=14), look(q, k, mask=mask, map_size=0)  # 8 queries by 16 keys
+    view.map(reduce)
+    windows = [
+        (ALL, ALL, 14),
+        (ALL, ALL, (3, 1)),
+        (slice(8, 72), slice(32, 160), (8, 8)),
+        (slice(40, None), slice(192, None), (5, 1)),
+    ]
+    expected = [(mapless.tile(None, *w, reduce=reduce), mapless.tile(1, *w, reduce=reduce, batch=1)) for w in windows]
+    off_the_grid = view.tile(0, slice(1, 65), ALL, 8, reduce=reduce, batch=0)
+    np.testing.assert_array_equal(off_the_grid, mapless.tile(0, slice(1, 65), ALL, 8, reduce=reduce, batch=0))
+    monkeypatch.setattr(recompute, "pooled", None)
+    for window, (every, one) in zip(windows, expected, strict=True):
+        np.testing.assert_allclose(view.tile(None, *window, reduce=reduce), every, rtol=1e-12)
+        np.testing.assert_allclose(view.tile(1, *window, reduce=reduce, batch=1), one, rtol=1e-12)
+
+
 def test_at_the_finest_level_it_is_the_weights():
     view = look(draw(3, 37, 7), draw(3, 53, 7, seed=1), mask=masks.causal())
     weights = view.weights(2, slice(5, 20), slice(8, 40))
@@ -92,18 +114,12 @@ def test_at_the_finest_level_it_is_the_weights():
 
 @pytest.mark.parametrize("reduce", ["mean", "max"])
 def test_strips_change_nothing(monkeypatch, reduce):
-    """Strips of three rows, none of which begins where a cell does."""
-    view = look(draw(3, 41, 7), draw(3, 53, 7, seed=1), mask=masks.causal(), bias=biases.alibi(3))
+    """Strips of one cell each."""
+    mask = masks.where(lambda b, h, i, j: (b + h + i + j) % 3 > 0)
+    view = look(draw(3, 41, 7), draw(3, 53, 7, seed=1), mask=mask, bias=biases.alibi(3))
     before = view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce)
-    monkeypatch.setattr(places, "STRIP", 3 * 47)
+    monkeypatch.setattr(recompute, "STRIP", 3)
     np.testing.assert_allclose(view.tile(1, slice(2, 40), slice(3, 50), 11, reduce=reduce), before, rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("n", "size", "length"), [(1, 1, 1), (0, 5, 1), (8, 8, 1), (9, 8, 2), (32768, 256, 128), (32769, 256, 256)]
-)
-def test_a_cell_is_the_smallest_power_of_two_that_fits(n, size, length):
-    assert cell_length(n, size) == length
 
 
 class TestErrors:

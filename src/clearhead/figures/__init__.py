@@ -3,9 +3,7 @@
 Everything is drawn on figures that belong to nobody: no pyplot, no rcParams, no window.
 """
 
-from clearhead.figures.cross import visualize_cross_attention
-from clearhead.figures.head import visualize_head
-from clearhead.figures.heatmap import visualize_attention
+from clearhead.figures.heatmap import visualize_attention, visualize_cross_attention, visualize_head
 from clearhead.figures.image import visualize_patch_attention
 from clearhead.figures.layers import visualize_layers
 from clearhead.figures.lines import visualize_lines

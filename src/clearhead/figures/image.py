@@ -6,8 +6,7 @@ them; it has no place in the image, so what it takes of the weight is written be
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -17,22 +16,21 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
-from clearhead.figures import colours
-from clearhead.figures.bar import Bar
-from clearhead.figures.frame import BAR_GAP, fitted
 from clearhead.figures.grid import GAP, NAME_HEIGHT
-from clearhead.figures.measure import NOTE_SIZE, text_style
-from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, patch_attention, patch_grid, view_row
-from clearhead.figures.save import checked_path, write
-from clearhead.figures.shading import BEHIND, hidden_note, shading
-from clearhead.figures.sheet import MARGIN, TITLE_SIZE, Sheet, block
-from clearhead.figures.source import is_view
+from clearhead.figures.layout import BAR_GAP
+from clearhead.figures.lettering import fitted, text_style
+from clearhead.figures.options import ImageOptions, Options, hidden_note, takes_options
+from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, image_grid, patch_attention, view_row
+from clearhead.figures.shading import BRIGHTNESS, DARK, EMPTY_COLOUR, LIGHT
+from clearhead.figures.sheet import MARGIN, Bar, Sheet, titled_sheet
+from clearhead.matrices import is_matrix
 
 LONGEST_SIDE = 4.2  # of the image, in inches
 SHORTEST_SIDE = 1.3
 MOST_PIXELS = 1600  # along a side; more would not reach the screen
 
 
+@takes_options(ImageOptions)
 def visualize_patch_attention(
     image: ArrayLike,
     weights: Any,
@@ -40,13 +38,7 @@ def visualize_patch_attention(
     *,
     patch_size: int | tuple[int, int],
     head: int | None = None,
-    title: str | None = None,
-    scale: str = "linear",
-    hide_sink: bool = False,
-    vmax: float | None = None,
-    cmap: str | Colormap | None = None,
-    batch: int | tuple[int, ...] | None = None,
-    save: str | os.PathLike[str] | None = None,
+    **shared: Unpack[ImageOptions],
 ) -> Figure:
     """Draw where in the image one patch looks: the image with the patch marked, and beside it its attention.
 
@@ -56,7 +48,7 @@ def visualize_patch_attention(
 
     `patch` is a patch's number, its (row, column), or "class" for the class token's own attention. `patch_size` is
     the side of a patch in pixels, or its (height, width). Of a view's heads one is drawn, `head`, or the mean. The
-    other options and the figure are as in `visualize_attention`; the first key, which `hide_sink` leaves out, is the
+    other options and the figure are as in `visualize_attention`; the first key, which `hide_keys` leaves out, is the
     first patch, or the class token, which is not drawn anyway.
 
     Raises:
@@ -65,28 +57,29 @@ def visualize_patch_attention(
             weights are negative or not finite; `vmax`, `cmap` or the suffix of `save` is not one of those allowed.
         FileNotFoundError: the folder of `save` does not exist.
     """
-    path = None if save is None else checked_path(save)
+    options = Options(**shared)
     pixels = checked_image(image)
-    grid = patch_grid(pixels.shape[0], pixels.shape[1], patch_size)
-    if is_view(weights):
-        weights = view_row(weights, patch, grid, head=head, batch=batch)
-    elif head is not None or batch is not None:
+    grid = image_grid(pixels.shape[0], pixels.shape[1], patch_size)
+    if is_matrix(weights):
+        weights = view_row(weights, patch, grid, head=head, batch=options.batch)
+    elif head is not None or options.batch is not None:
         raise ValueError(
             "head and batch pick a part of a view; of an array of weights take it yourself, weights[0] say"
         )
     attention = patch_attention(weights, patch, grid)
-    seen = attention.weights.copy()
-    hidden = [0] if hide_sink and attention.on_class is None else []
-    seen.flat[hidden] = np.nan
-    shades = shading(seen.reshape(1, -1), scale=scale, vmax=vmax, cmap=cmap)
+    before = int(attention.on_class is not None)  # keys are counted from the class token on, if there is one
+    hidden = [key for key in options.hidden(grid.size + before) if key >= before]
+    drawn = attention.weights.copy()
+    drawn.flat[[key - before for key in hidden]] = np.nan
+    shades = options.shading(drawn.reshape(1, -1))
     width, height = _panel_size(*pixels.shape[:2])
     bar = Bar(shades.norm, shades.bar_label, height, shades.above, shades.below)
 
-    note = " ".join(part for part in (_class_note(attention), hidden_note(hidden, 1.0)) if part)
-    figure, axes = _laid_out(width, height, bar, shades.cmap, title, note)
+    note = " ".join(part for part in (_class_note(attention), hidden_note(hidden)) if part)
+    figure, axes = _laid_out(width, height, bar, shades.cmap, options.title, note)
     step = -(-max(pixels.shape) // MOST_PIXELS)
-    tints = shades.cmap(shades.norm(shades.shades(np.nan_to_num(seen).reshape(1, -1)))).reshape(*seen.shape, 4)
-    tints[np.isnan(seen)] = to_rgba(BEHIND)
+    tints = shades.cmap(shades.norm(shades.shades(np.nan_to_num(drawn).reshape(1, -1)))).reshape(*drawn.shape, 4)
+    tints[np.isnan(drawn)] = to_rgba(EMPTY_COLOUR)
     pictures = (pixels[::step, ::step], _tinted(pixels, tints, grid, step))
     names, size = fitted(_panel_names(attention, grid), width)
     for ax, picture, name in zip(axes, pictures, names, strict=True):
@@ -94,9 +87,7 @@ def visualize_patch_attention(
         ax.set_title(name, loc="center", y=1.0, pad=4, **text_style(size))
         if attention.place is not None:
             _mark(ax, attention.place, grid)
-    if path is not None:
-        write(figure, path)
-    return figure
+    return options.finished(figure)
 
 
 def _laid_out(
@@ -104,16 +95,8 @@ def _laid_out(
 ) -> tuple[Sheet, tuple[Axes, Axes]]:
     """A sheet for two pictures of width × height side by side, with everything around them drawn."""
     bar_left = MARGIN + 2 * width + GAP + BAR_GAP
-    across = bar_left + bar.room + MARGIN
-    title, title_height = block(title, TITLE_SIZE, across - 2 * MARGIN)
-    note, note_height = block(note, NOTE_SIZE, across - 2 * MARGIN)
-    top = MARGIN + title_height + NAME_HEIGHT
-    down = top + bar.height + note_height + MARGIN
-    sheet = Sheet(across, down)
-    if title:
-        sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
-    if note:
-        sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+    sheet, top = titled_sheet(bar_left + bar.room + MARGIN, NAME_HEIGHT + bar.height, title, note)
+    top += NAME_HEIGHT
     panels = (sheet.axes_at(MARGIN, top, width, height), sheet.axes_at(MARGIN + width + GAP, top, width, height))
     sheet.draw_bar(bar, cmap, bar_left, top)
     return sheet, panels
@@ -142,7 +125,7 @@ def _tinted(
     pixels: Float[np.ndarray, "height width 3"], tints: Float[np.ndarray, "rows columns 4"], grid: PatchGrid, step: int
 ) -> Float[np.ndarray, "pixels_down pixels_across 3"]:
     """Every `step`-th pixel in pale grey under the colour of its patch's weight, so that both can be read."""
-    grey = pixels[::step, ::step] @ colours.BRIGHTNESS.astype(np.float32)
+    grey = pixels[::step, ::step] @ BRIGHTNESS.astype(np.float32)
     row = np.arange(0, pixels.shape[0], step) // grid.height
     column = np.arange(0, pixels.shape[1], step) // grid.width
     return tints[row[:, None], column, :3] * (0.6 + 0.4 * grey[..., None])
@@ -165,7 +148,7 @@ def _show(axes: Axes, picture: Float[np.ndarray, "height width 3"], shape: tuple
 def _mark(axes: Axes, place: tuple[int, int], grid: PatchGrid) -> None:
     """A frame around the patch, dark outside and light inside, so that it shows on any image."""
     corner = (place[1] * grid.width - 0.5, place[0] * grid.height - 0.5)
-    for colour, thickness in ((colours.DARK, 3.4), (colours.LIGHT, 1.6)):
+    for colour, thickness in ((DARK, 3.4), (LIGHT, 1.6)):
         axes.add_patch(
             Rectangle(corner, grid.width, grid.height, fill=False, edgecolor=colour, linewidth=thickness, clip_on=False)
         )

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.figures import colours
-from clearhead.figures.frame import fitted
-from clearhead.figures.heatmap import draw_map
-from clearhead.figures.measure import NOTE_SIZE, text_size, text_style
-from clearhead.figures.plate import Plate
-from clearhead.figures.save import checked_path, write
-from clearhead.figures.shading import BEHIND, Shading, shading
-from clearhead.figures.source import STATISTICS, source
+from clearhead.figures.grid import Grid
+from clearhead.figures.layout import Layout
+from clearhead.figures.lettering import NOTE_SIZE, fitted, text_size, text_style
+from clearhead.figures.maps import draw_map
+from clearhead.figures.options import LayerOptions, Options, takes_options
+from clearhead.figures.shading import EMPTY_COLOUR, Shading, text_colours
+from clearhead.figures.source import source
 from clearhead.figures.ticks import key_ticks, query_ticks
-from clearhead.figures.weights import as_array
+from clearhead.matrices import as_array, is_matrix
+from clearhead.textbook.patterns import name_pattern
 
+# What is known of each query, and how a figure calls it.
+STATISTICS = {
+    "entropy": "entropy (nats)",
+    "max_weight": "largest weight",
+    "distance": "distance (tokens)",
+    "on_first": "weight on the first token",
+    "on_self": "weight on itself",
+}
 CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
 NAMED_CELL = (0.94, 0.42)  # with the name of a pattern in it
 LARGEST = (11.0, 9.0)
@@ -47,23 +54,18 @@ PATTERN_COLOURS = {
 OTHER_COLOUR = "#999999"
 
 
+@takes_options(LayerOptions)
 def visualize_layers(
-    views: Sequence[Any] | ArrayLike,
+    views: Any,
     statistic: str | Callable[[Any], ArrayLike] = "entropy",
     *,
     label: str | None = None,
     layer_names: Sequence[str] | None = None,
-    title: str | None = None,
-    values: bool = True,
-    scale: str = "linear",
-    vmax: float | None = None,
-    cmap: str | Colormap | None = None,
-    batch: int | tuple[int, ...] | None = None,
-    save: str | os.PathLike[str] | None = None,
+    **shared: Unpack[LayerOptions],
 ) -> Figure:
     """Draw one number for each head of each layer: layers are rows, from the first at the top, heads are columns.
 
-    views: one for each layer, views or weights (…, h, n_q, n_k); or the numbers themselves (layers, h)
+    views: one for each layer, views or weights (…, h, n_q, n_k), or one alone; or the numbers themselves (layers, h)
     → a matplotlib figure
 
     `statistic` is "entropy", "max_weight", "distance", "on_first" or "on_self", each the mean over the queries, or a
@@ -77,38 +79,44 @@ def visualize_layers(
         TypeError, ValueError: the numbers are not (layers, h) floats, the statistic is not one of these, or the layer
             names do not fit their number; `vmax`, `cmap`, `batch` and `save` as in `visualize_attention`.
     """
-    path = None if save is None else checked_path(save)
+    options = Options(**shared)
+    layers = _layers(views)
     if isinstance(statistic, str) and statistic == "pattern":
-        figure = _patterns(_named(views, batch), layer_names, title)
-    else:
-        table, usual = _table(views, statistic, batch)
-        shades = shading(table, scale=scale, vmax=vmax, cmap=cmap, what=label or usual)
-        plate = _plate(table.shape, CELL, layer_names, title, bool(np.isnan(table).any()))
-        figure, axes = plate.sheet(shades)
-        draw_map(axes, table, (1.0, 1.0), table.shape, shades)
-        if values:
-            _write_numbers(axes, table, plate, shades)
-    if path is not None:
-        write(figure, path)
-    return figure
+        return options.finished(_patterns(_named(layers, options.batch), layer_names, options.title))
+    table, usual = _table(layers, statistic, options.batch)
+    shades = options.shading(table, label or usual)
+    layout = _layout(table.shape, CELL, layer_names, options.title, bool(np.isnan(table).any()))
+    figure, (axes,) = layout.sheet(shades)
+    draw_map(axes, table, (1, 1), table.shape, shades)
+    if options.values:
+        _write_numbers(axes, table, layout.grid, shades)
+    return options.finished(figure)
 
 
-def _table(views: Any, statistic: str | Callable[[Any], ArrayLike], batch: Any) -> tuple[np.ndarray, str]:
-    """The numbers (layers, h), NaN where a layer has no such head, and what they are called."""
+def _layers(views: Any) -> Any:
+    """One of each layer, or a table of numbers; a view alone is a layer."""
     if hasattr(views, "ndim") and views.ndim == 2:
-        array = as_array("views", views)
+        return views
+    layers = list(views) if isinstance(views, Sequence) or hasattr(views, "ndim") else [views]
+    if not layers:
+        raise ValueError("views must hold at least one layer, got none")
+    return layers
+
+
+def _table(layers: Any, statistic: str | Callable[[Any], ArrayLike], batch: Any) -> tuple[np.ndarray, str]:
+    """The numbers (layers, h), NaN where a layer has no such head, and what they are called."""
+    if not isinstance(layers, list):
+        array = as_array("views", layers)
         if array.size == 0 or not np.isfinite(array).all():
             raise ValueError(f"the numbers of {array.shape} layers × heads must be finite, and there must be some")
         return array.astype(np.float64), "value"
-    if len(views) == 0:
-        raise ValueError("views must hold at least one layer, got none")
     if callable(statistic):
-        rows = [np.asarray(statistic(view), dtype=np.float64).reshape(-1) for view in views]
+        rows = [np.asarray(statistic(layer), dtype=np.float64).reshape(-1) for layer in layers]
         usual = getattr(statistic, "__name__", "value").replace("_", " ")
     else:
         checks.choice("statistic", statistic, (*STATISTICS, "pattern"))
-        layers = [source(view, batch=batch) for view in views]
-        rows = [np.array([layer.statistic(statistic, i).mean() for i in range(layer.heads)]) for layer in layers]
+        drawn = [source(layer, batch=batch) for layer in layers]
+        rows = [np.array([one.statistic(statistic, i).mean() for i in range(one.heads)]) for one in drawn]
         usual = f"mean {STATISTICS[statistic]}"
     table = np.full((len(rows), max(map(len, rows))), np.nan)
     for i, row in enumerate(rows):
@@ -116,14 +124,14 @@ def _table(views: Any, statistic: str | Callable[[Any], ArrayLike], batch: Any) 
     return table, usual
 
 
-def _plate(
+def _layout(
     shape: tuple[int, ...],
     cell: tuple[float, float],
     layer_names: Sequence[str] | None,
     title: str | None,
     ragged: bool,
     note: str = "",
-) -> Plate:
+) -> Layout:
     layers, heads = shape
     if layer_names is not None and (isinstance(layer_names, str) or len(layer_names) != layers):
         raise ValueError(f"layer_names must be a list of {layers} names, one for each layer, got {layer_names!r}")
@@ -131,18 +139,17 @@ def _plate(
     columns = key_ticks(None, heads, width, slanted=False)
     rows = query_ticks(layer_names, layers, height, most=columns.size)
     note = " ".join(part for part in (note, "Grey: this layer has no such head." if ragged else "") if part)
-    return Plate(width, height, rows, columns, title, note, words=("layer", "head"))
+    return Layout(Grid(1, 1, width, height), rows, columns, title, note, words=("layer", "head"))
 
 
-def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], plate: Plate, shades: Shading) -> None:
+def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], grid: Grid, shades: Shading) -> None:
     """Each number in its cell, in as many digits as the largest needs, if cells are large enough."""
     largest = float(np.nanmax(np.abs(table)))
     digits = 2 if largest < 10 else 1 if largest < 100 else 0
     texts = np.array([["" if np.isnan(x) else f"{x:,.{digits}f}" for x in row] for row in table])
     width = max(text_size(text, 100.0)[0] for text in texts.ravel())
-    size = min(
-        9.0, 84 * plate.width / table.shape[1] / width, 90 * plate.height / len(table) / text_size("0", 100.0)[1]
-    )
+    across, down = 84 * grid.width / table.shape[1], 90 * grid.height / len(table)
+    size = min(9.0, across / width, down / text_size("0", 100.0)[1])
     if size < SMALLEST_NUMBER:
         return
     inks = shades.inks(table)
@@ -150,25 +157,23 @@ def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], plate: Plat
         axes.text(j, i, text, color=inks[i, j], ha="center", va="center_baseline", **text_style(size))
 
 
-def _named(views: Any, batch: Any) -> list[tuple[list[str], np.ndarray]]:
+def _named(layers: Any, batch: Any) -> list[tuple[list[str], np.ndarray]]:
     """For each layer the names of its heads' patterns and their scores."""
     rows = []
-    for view in views:
-        names, scores = view if isinstance(view, tuple) else _of_view(view, batch)
+    for layer in layers:
+        names, scores = layer if isinstance(layer, tuple) else _found(layer, batch)
         names, scores = [str(name) for name in np.ravel(names)], np.ravel(np.asarray(scores, dtype=np.float64))
         if len(names) != len(scores):
             raise ValueError(f"each head needs a name and a score, got {len(names)} names and {len(scores)} scores")
         rows.append((names, scores))
-    if not rows:
-        raise ValueError("views must hold at least one layer, got none")
     return rows
 
 
-def _of_view(view: Any, batch: Any) -> tuple[Any, Any]:
-    """What a view, or the patterns that were found in one, say of the heads of one item."""
-    found = view.patterns() if callable(getattr(view, "patterns", None)) else view
+def _found(layer: Any, batch: Any) -> tuple[Any, Any]:
+    """What a view, or the patterns that were found in one, or weights say of the heads of one item."""
+    found = layer.patterns() if callable(getattr(layer, "patterns", None)) else layer
     if not (hasattr(found, "labels") and hasattr(found, "score")):
-        raise TypeError(f"a layer must be a view, its patterns or (names, scores), got {type(view).__name__}")
+        return _of_weights(layer, batch)
     names, scores = np.asarray(found.labels), np.asarray(found.score)
     place = (batch,) if isinstance(batch, int) else batch or (0,) * max(names.ndim - 1, 0)
     if batch is None and any(length > 1 for length in names.shape[:-1]):
@@ -176,24 +181,34 @@ def _of_view(view: Any, batch: Any) -> tuple[Any, Any]:
     return names[place], scores[place]
 
 
+def _of_weights(layer: Any, batch: Any) -> tuple[Any, Any]:
+    """The patterns of weights that are there, as the textbook names them."""
+    if not (hasattr(layer, "ndim") or is_matrix(layer)):
+        raise TypeError(f"a layer must be a view, its patterns, weights or (names, scores), got {type(layer).__name__}")
+    drawn = source(layer, batch=batch)
+    heads = [drawn.window(i, slice(0, drawn.n_q), slice(0, drawn.n_k)) for i in range(drawn.heads)]
+    match = name_pattern(np.stack(heads))
+    return match.name, match.score
+
+
 def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, title: str | None) -> Figure:
     """Names in cells, coloured by pattern; where cells are too small for names, a legend has them."""
     heads = max(len(names) for names, _ in rows)
     ragged = any(len(names) < heads for names, _ in rows)
     note = "The stronger the colour, the better the pattern fits what the head does."
-    plate = _plate((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
-    cell = (plate.width / heads, plate.height / len(rows))
+    layout = _layout((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
+    cell = (layout.grid.width / heads, layout.grid.height / len(rows))
     if cell[0] < NAME_ROOM[0] or cell[1] < NAME_ROOM[1]:
         known = dict.fromkeys(name for names, _ in rows for name in names)
-        plate = replace(plate, legend=tuple((_shown(name), _colour(name)) for name in sorted(known)))
-    figure, axes = plate.sheet(None)
-    axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5), facecolor=BEHIND if ragged else "none")
+        layout = replace(layout, legend=tuple((_shown(name), _colour(name)) for name in sorted(known)))
+    figure, (axes,) = layout.sheet(None)
+    axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5), facecolor=EMPTY_COLOUR if ragged else "none")
     axes.spines[:].set_visible(False)
     for i, (names, scores) in enumerate(rows):
         for j, (name, score) in enumerate(zip(names, scores, strict=True)):
             tint = _tint(name, float(score))
             axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))
-            if not plate.legend:
+            if not layout.legend:
                 _name_cell(axes, i, j, _shown(name), float(score), tint, cell)
     return figure
 
@@ -203,7 +218,7 @@ def _name_cell(
 ) -> None:
     """The name of the pattern, and its score below it if the cell is high enough for both."""
     (text,), size = fitted([name], 0.92 * cell[0], (NOTE_SIZE, 7.0, 6.0))
-    style: dict[str, Any] = {"color": colours.text_colours(tint)[()], "ha": "center", "va": "center_baseline"}
+    style: dict[str, Any] = {"color": text_colours(tint)[()], "ha": "center", "va": "center_baseline"}
     both = cell[1] >= SCORE_ROOM
     axes.text(j, i - 0.16 * both, text, **style, **text_style(size))
     if both:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -13,23 +12,25 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from clearhead import checks
-from clearhead.figures.heatmap import axis_tokens
-from clearhead.figures.labels import token_label
-from clearhead.figures.measure import NOTE_SIZE, largest, text_size
-from clearhead.figures.save import checked_path, write
-from clearhead.figures.shading import Keys, hidden_keys, hidden_note
-from clearhead.figures.sheet import LABEL_SIZE, MARGIN, TITLE_SIZE, Sheet, block
-from clearhead.figures.source import checked_head, checked_range, mean_window, source
+from clearhead.figures.lettering import NOTE_SIZE, largest, text_size, token_label
+from clearhead.figures.options import LineOptions, Options, hidden_note, takes_options
+from clearhead.figures.sheet import LABEL_SIZE, MARGIN, Sheet, titled_sheet
+from clearhead.figures.source import Drawn, checked_head, checked_range, source
 
 MOST_TOKENS = 64  # on one side; more lines than that are a thicket
 LEAST_SHARE = 0.04  # of the thickest line; a thinner one is not drawn
 PITCH = (0.26, 0.2)  # between tokens, while they are few and when they are many
 MANY = 20
+TOKEN_SIZE = 9.0
+TOKEN_GAP = 0.08  # between a token and its lines
+HEADING = 0.26  # the words "query" and "key"
+LEGEND = 0.24
 BETWEEN = 3.0  # the two columns
 THICKEST = 5.0  # points
 HEAD_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8f7700", "#555555")
 
 
+@takes_options(LineOptions)
 def visualize_lines(
     weights: Any,
     tokens: Sequence[object] | None = None,
@@ -39,11 +40,7 @@ def visualize_lines(
     query: int | None = None,
     rows: slice | None = None,
     cols: slice | None = None,
-    title: str | None = None,
-    scale: str = "linear",
-    hide_sink: Keys = False,
-    batch: int | tuple[int, ...] | None = None,
-    save: str | os.PathLike[str] | None = None,
+    **shared: Unpack[LineOptions],
 ) -> Figure:
     """Draw queries at the left, keys at the right, and a line for each weight between them.
 
@@ -56,11 +53,37 @@ def visualize_lines(
     Raises:
         TypeError, ValueError, FileNotFoundError: as `visualize_attention`; there are more tokens than can be read.
     """
-    path = None if save is None else checked_path(save)
-    drawn = source(weights, batch=batch)
-    queries, keys = axis_tokens(tokens, key_tokens, drawn.n_q, drawn.n_k)
+    options = Options(**shared)
+    drawn = source(weights, batch=options.batch)
+    queries, keys = drawn.axis_tokens(tokens, key_tokens)
     head = checked_head(head, drawn.heads)
-    checks.choice("scale", scale, ("linear", "row"))
+    checks.choice("scale", options.scale, ("linear", "row"))
+    rows, cols = _checked_window(drawn, rows, cols, query)
+    hidden = [key for key in options.hidden(drawn.n_k) if cols.start <= key < cols.stop]
+    each: Sequence[int | None] = range(drawn.heads) if head is None and drawn.heads <= len(HEAD_COLOURS) else [head]
+    parts = np.stack([_window(drawn, one, rows, cols) for one in each])
+    parts[..., [key - cols.start for key in hidden]] = 0
+    if query is not None:
+        parts[:, [i for i in range(parts.shape[1]) if i != query - rows.start]] = 0
+
+    left = [token_label(queries[i] if queries else i) for i in range(rows.start, rows.stop)]
+    right = [token_label(keys[i] if keys else i) for i in range(cols.start, cols.stop)]
+    names = [] if len(parts) == 1 else [f"head {i}" for i in each]
+    said = (
+        f"Lines below {LEAST_SHARE:.0%} of the thickest are left out.",
+        f"Mean of {drawn.heads} heads." if head is None and not names else "",
+        hidden_note(hidden, what="lines"),
+    )
+    note = " ".join(part for part in said if part)
+    chosen = None if query is None else query - rows.start
+    figure, axes = _laid_out(left, right, names, options.title, note, chosen)
+    for colour, part in zip(HEAD_COLOURS, parts, strict=False):
+        _draw_lines(axes, part, colour, float(parts.max()), by_row=options.scale == "row")
+    return options.finished(figure)
+
+
+def _checked_window(drawn: Drawn, rows: slice | None, cols: slice | None, query: int | None) -> tuple[slice, slice]:
+    """Few enough queries and keys, the one query among them."""
     rows, cols = checked_range("rows", rows, drawn.n_q), checked_range("cols", cols, drawn.n_k)
     if max(rows.stop - rows.start, cols.stop - cols.start) > MOST_TOKENS:
         raise ValueError(
@@ -69,68 +92,41 @@ def visualize_lines(
         )
     if query is not None and not rows.start <= checks.count("query", query, least=0) < rows.stop:
         raise ValueError(f"query must be one of {rows.start} … {rows.stop - 1}, got {query}")
-    each = range(drawn.heads) if head is None and drawn.heads <= len(HEAD_COLOURS) else [head]
-    hidden = [key - cols.start for key in hidden_keys(hide_sink, drawn.n_k) if cols.start <= key < cols.stop]
-    parts = np.stack([mean_window(drawn, one, rows, cols) for one in each])
-    parts[..., hidden] = 0
-    if query is not None:
-        parts[:, [i for i in range(parts.shape[1]) if i != query - rows.start]] = 0
+    return rows, cols
 
-    left = [token_label(queries[i] if queries else i) for i in range(rows.start, rows.stop)]
-    right = [token_label(keys[i] if keys else i) for i in range(cols.start, cols.stop)]
-    names = [] if len(parts) == 1 else [f"head {i}" for i in each]
-    note = " ".join(
-        part
-        for part in (
-            f"Lines below {LEAST_SHARE:.0%} of the thickest are left out.",
-            f"Mean of {drawn.heads} heads." if head is None and not names else "",
-            hidden_note([key + cols.start for key in hidden], 1.0).replace("colours", "lines"),
-        )
-        if part
-    )
-    figure, axes = _laid_out(left, right, names, title, note, chosen=None if query is None else query - rows.start)
-    for colour, part in zip(HEAD_COLOURS, parts, strict=False):
-        _draw_lines(axes, part, colour, float(parts.max()), by_row=scale == "row")
-    if path is not None:
-        write(figure, path)
-    return figure
+
+def _window(drawn: Drawn, head: int | None, rows: slice, cols: slice) -> Float[np.ndarray, "rows cols"]:
+    where, number = drawn.one(head)
+    return where.window(number, rows, cols)
 
 
 def _laid_out(
     left: list[str], right: list[str], names: list[str], title: str | None, note: str, chosen: int | None
 ) -> tuple[Sheet, Axes]:
     """Both columns of tokens, and the empty axes between them, counted in rows."""
-    size = 9.0
     rows = max(len(left), len(right))
     pitch = PITCH[rows > MANY]
-    start, stop = MARGIN + largest([*left, "query"], size)[0] + 0.08, BETWEEN
-    across = start + stop + 0.08 + largest([*right, "key"], size)[0] + MARGIN
+    start = MARGIN + largest([*left, "query"], TOKEN_SIZE)[0] + TOKEN_GAP
+    stop = start + BETWEEN
+    across = stop + TOKEN_GAP + largest([*right, "key"], TOKEN_SIZE)[0] + MARGIN
     across = max(across, 2 * MARGIN + _legend_width(names))
-    title, title_height = block(title, TITLE_SIZE, across - 2 * MARGIN)
-    note, note_height = block(note, NOTE_SIZE, across - 2 * MARGIN)
-    legend = 0.24 if names else 0.0
-    top = MARGIN + title_height + legend + 0.26
-    down = top + rows * pitch + 0.1 + note_height + MARGIN
-    sheet = Sheet(across, down)
-    if title:
-        sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
-    if note:
-        sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+    legend = LEGEND if names else 0.0
+    sheet, begin = titled_sheet(across, legend + HEADING + rows * pitch + 0.1, title, note)
+    top = begin + legend + HEADING
     place = MARGIN
     for name, colour in zip(names, HEAD_COLOURS, strict=False):
-        sheet.write(name, place, MARGIN + title_height, NOTE_SIZE, va="top", color=colour)
+        sheet.write(name, place, begin, NOTE_SIZE, va="top", color=colour)
         place += text_size(name, NOTE_SIZE)[0] + 0.18
-    sheet.write("query", start - 0.08, top - 0.06, LABEL_SIZE, ha="right", va="bottom", alpha=0.7)
-    sheet.write("key", start + stop + 0.08, top - 0.06, LABEL_SIZE, ha="left", va="bottom", alpha=0.7)
+    sheet.write("query", start - TOKEN_GAP, top - 0.06, LABEL_SIZE, ha="right", va="bottom", alpha=0.7)
+    sheet.write("key", stop + TOKEN_GAP, top - 0.06, LABEL_SIZE, ha="left", va="bottom", alpha=0.7)
     for i, text in enumerate(left):
         faint = {} if chosen in (None, i) else {"alpha": 0.45}
-        sheet.write(
-            text, start - 0.08, top + _middle(i, len(left), rows) * pitch, size, ha="right", va="center", **faint
-        )
+        level = top + _middle(i, len(left), rows) * pitch
+        sheet.write(text, start - TOKEN_GAP, level, TOKEN_SIZE, ha="right", va="center", **faint)
     for j, text in enumerate(right):
-        down_to = top + _middle(j, len(right), rows) * pitch
-        sheet.write(text, start + stop + 0.08, down_to, size, ha="left", va="center")
-    axes = sheet.axes_at(start, top, stop, rows * pitch)
+        level = top + _middle(j, len(right), rows) * pitch
+        sheet.write(text, stop + TOKEN_GAP, level, TOKEN_SIZE, ha="left", va="center")
+    axes = sheet.axes_at(start, top, BETWEEN, rows * pitch)
     axes.set(xlim=(0, 1), ylim=(rows, 0), xticks=[], yticks=[])
     axes.patch.set_visible(False)
     axes.spines[:].set_visible(False)
@@ -151,14 +147,14 @@ def _draw_lines(axes: Axes, weights: Float[np.ndarray, "n_q n_k"], colour: str, 
     tops = weights.max(axis=-1, keepdims=True) if by_row else np.full((len(weights), 1), top)
     shares = weights / np.where(tops > 0, tops, 1)
     pairs = sorted(np.argwhere(shares >= LEAST_SHARE).tolist(), key=lambda pair: shares[pair[0], pair[1]])
-    seen = [float(shares[i, j]) for i, j in pairs]
+    thickness = [float(shares[i, j]) for i, j in pairs]
     n_q, n_k = weights.shape
     rows = max(n_q, n_k)
     axes.add_collection(
         LineCollection(
             [[(0, _middle(i, n_q, rows)), (1, _middle(j, n_k, rows))] for i, j in pairs],
-            linewidths=[THICKEST * share for share in seen],
-            alpha=[0.25 + 0.6 * share for share in seen],
+            linewidths=[THICKEST * share for share in thickness],
+            alpha=[0.25 + 0.6 * share for share in thickness],
             colors=[colour] * len(pairs),
             capstyle="round",
         ),

@@ -9,8 +9,9 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.figures.source import checked_head, mean_window, source
-from clearhead.figures.weights import as_array, check_values
+from clearhead.figures.source import checked_head, source
+from clearhead.matrices import as_array, check_weights
+from clearhead.textbook.image import patch_grid
 
 CLASS_TOKEN = "class"
 
@@ -69,18 +70,10 @@ def checked_image(image: ArrayLike) -> Float[np.ndarray, "height width 3"]:
     return np.repeat(pixels[..., None], 3, axis=-1) if pixels.ndim == 2 else pixels
 
 
-def patch_grid(height: int, width: int, patch_size: int | tuple[int, int]) -> PatchGrid:
+def image_grid(height: int, width: int, patch_size: int | tuple[int, int]) -> PatchGrid:
     """The patches of an image of height × width pixels."""
-    sides = patch_size if isinstance(patch_size, tuple) else (patch_size, patch_size)
-    if len(sides) != 2:
-        raise ValueError(f"patch_size must be a side or (height, width), got {patch_size!r}")
-    down, across = (checks.count("patch_size", side) for side in sides)
-    if height % down or width % across:
-        raise ValueError(
-            f"an image of {height} × {width} pixels cannot be cut into patches of {down} × {across}; "
-            "crop it, or choose a patch_size that divides both sides"
-        )
-    return PatchGrid(height // down, width // across, down, across)
+    rows, columns = patch_grid((height, width), patch_size)
+    return PatchGrid(rows, columns, height // rows, width // columns)
 
 
 def patch_attention(weights: ArrayLike, patch: int | tuple[int, int] | str, grid: PatchGrid) -> PatchAttention:
@@ -89,7 +82,7 @@ def patch_attention(weights: ArrayLike, patch: int | tuple[int, int] | str, grid
     weights (n, n), (n), (n + 1, n + 1) or (n + 1), where n is the number of patches and one more is a class token
     """
     table, has_class = _weight_table(weights, grid)
-    check_values(table)
+    check_weights(table)
     place = None if patch == CLASS_TOKEN else _place(patch, grid)
     if place is None and not has_class:
         raise ValueError(f"patch='class' needs weights for a class token and {grid.size} patches, got {grid.size} only")
@@ -112,7 +105,8 @@ def view_row(
     has_class = drawn.n_k - grid.size
     place = None if patch == CLASS_TOKEN else _place(patch, grid)
     query = 0 if place is None else place[0] * grid.columns + place[1] + has_class
-    return mean_window(drawn, checked_head(head, drawn.heads), slice(query, query + 1), slice(0, drawn.n_k))[0]
+    where, number = drawn.one(checked_head(head, drawn.heads))
+    return where.window(number, slice(query, query + 1), slice(0, drawn.n_k))[0]
 
 
 def _weight_table(weights: ArrayLike, grid: PatchGrid) -> tuple[Float[np.ndarray, "n_q n_k"], bool]:

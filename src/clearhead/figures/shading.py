@@ -1,30 +1,31 @@
-"""From weights to colours: which scale, what is hidden, and what the figure must say about it.
+"""From weights to colours: one scale for all maps of a figure, and text that can be read on any of it.
 
-Three options mean the same in every figure. `scale` is "linear", "log" (four powers of ten below the largest weight) or
-"row" (each query's weights beside the largest of its own). `hide_sink` leaves out the first key, or the keys it names,
-and scales the colours to the rest: where most weight rests on one key, nothing else can be seen beside it. `vmax` ends
-the scale at a given weight.
+Most weights of most maps are nearly zero, so zero is nearly the white of the page and what stands out is dark. The
+colours are those of magma, whose lightness alone carries the order, for eyes of any kind and on grey paper; its
+pale yellow end gives way to white, and the steps are spaced anew so that lightness falls evenly.
 
-What is masked or hidden is NaN here and is drawn as nothing, so the grey behind the map shows; zero is white.
+What is masked or hidden is NaN here and is drawn as nothing, so the grey below the map shows; zero is white.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
+import matplotlib
 import numpy as np
 from jaxtyping import Float
-from matplotlib.colors import Colormap, LogNorm, Normalize
+from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize
 
 from clearhead import checks
-from clearhead.figures import colours, pooling
 
 SCALES = ("linear", "log", "row")
 DECADES = 4
-BEHIND = "#e4e4ea"  # what shows where nothing is drawn
-
-Keys = bool | int | Sequence[int]
+EMPTY_COLOUR = "#e4e4ea"  # what shows where nothing is drawn
+# What red, green and blue give to the brightness of light, and the two inks (as in the web's rule for contrast).
+BRIGHTNESS = np.array([0.2126, 0.7152, 0.0722])
+DARK, LIGHT = "#1a1a1a", "#ffffff"
+DARK_LUMINANCE = 0.0103
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Shading:
 
     def inks(self, cells: Float[np.ndarray, "cells_q cells_k"]) -> np.ndarray:
         """For each cell the colour in which text on it can be read."""
-        return colours.text_colours(self.cmap(self.norm(np.nan_to_num(self.shades(cells)))))
+        return text_colours(self.cmap(self.norm(np.nan_to_num(self.shades(cells)))))
 
 
 def shading(
@@ -64,48 +65,66 @@ def shading(
 ) -> Shading:
     """The scale from 0, or four powers of ten lower, to the largest of all numbers or to `vmax`."""
     checks.choice("scale", scale, SCALES)
-    colour_map = colours.colour_map(cmap)
+    colours = colour_map(cmap)
     largest = float(np.fmax.reduce(maps, axis=None, initial=0))
     if scale == "row":
         if vmax is not None:
             raise ValueError("vmax ends a scale of weights, but with scale='row' each row has its own; leave one out")
-        return Shading(scale, colour_map, Normalize(0.0, 1.0), f"{what} ÷ largest in its row", above=False)
-    norm = colours.scale(largest, vmax)
+        return Shading(scale, colours, Normalize(0.0, 1.0), f"{what} ÷ largest in its row", above=False)
+    norm = _linear(largest, vmax)
     top = float(norm.vmax or 1.0)
     if scale == "log":
         norm, what = LogNorm(top / 10**DECADES, top, clip=True), f"{what} (log scale)"
-    return Shading(scale, colour_map, norm, what, above=largest > top)
+    return Shading(scale, colours, norm, what, above=largest > top)
 
 
-def hidden_keys(hide_sink: Keys, n_k: int) -> list[int]:
-    """The keys to leave out: the first for True, none for False, or those that are named."""
-    if isinstance(hide_sink, (bool, np.bool_)):
-        keys = [0] if hide_sink else []
-    else:
-        named = [hide_sink] if np.ndim(hide_sink) == 0 else list(hide_sink)  # type: ignore[arg-type]
-        keys = sorted({checks.count("hide_sink", key, least=0) for key in named})
-    if keys and keys[-1] >= n_k:
-        raise ValueError(f"hide_sink names key {keys[-1]}, but there are only {n_k} keys (0 … {n_k - 1})")
-    if len(keys) == n_k:
-        raise ValueError(f"hide_sink leaves no key to draw, as there {'is' if n_k == 1 else 'are'} only {n_k}")
-    return keys
+@cache
+def paper_to_ink() -> Colormap:
+    """The default: from almost white at zero, through rose and purple, to almost black."""
+    depth = np.linspace(0, 1, 1024)[:, None]
+    magma = matplotlib.colormaps["magma"](1 - 0.93 * depth[:, 0])[:, :3]
+    white = np.clip(1 - depth / 0.35, 0, 1)
+    path = white * [0.995, 0.99, 0.985] + (1 - white) * magma
+    darkness = -lightness(path)
+    even = np.linspace(darkness[0], darkness[-1], 256)
+    return ListedColormap(np.stack([np.interp(even, darkness, c) for c in path.T], axis=-1), name="paper_to_ink")
 
 
-def hidden_note(keys: list[int], by_k: float) -> str:
-    """What the figure says about hidden keys. In a pooled map their neighbours in the same cell go with them."""
-    if not keys:
-        return ""
-    shown = ", ".join(map(str, keys[:8])) + (" …" if len(keys) > 8 else "")
-    named = f"Key {shown} is" if len(keys) == 1 else f"Keys {shown} are"
-    pooled = " with its neighbours in the same cell" if by_k > 1 else ""
-    return f"{named} hidden{pooled}, and the colours are scaled to the others."
+def colour_map(cmap: str | Colormap | None) -> Colormap:
+    """A colour map by its name in matplotlib, or as it is, or the default."""
+    if cmap is None:
+        return paper_to_ink()
+    if isinstance(cmap, Colormap):
+        return cmap
+    if not isinstance(cmap, str) or cmap not in matplotlib.colormaps:
+        raise ValueError(
+            f"cmap must be a colour map of matplotlib or its name, got {cmap!r} "
+            "(eyes of any kind can read 'viridis', 'magma' and 'cividis')"
+        )
+    return matplotlib.colormaps[cmap]
 
 
-def notes(n_q: int, n_k: int, by: tuple[float, float], *, reduce: str, hidden: list[int], masked: bool) -> str:
-    """All that a figure must say about what it shows."""
-    said = [
-        pooling.note(n_q, n_k, *by, reduce=reduce),
-        hidden_note(hidden, by[1]),
-        "Grey: masked, no weight is possible." if masked else "",
-    ]
-    return " ".join(part for part in said if part)
+def _linear(largest: float, vmax: float | None) -> Normalize:
+    """From 0 to `vmax`, or to the largest weight there is; the same for every map of the figure."""
+    if vmax is None:
+        return Normalize(0.0, largest if largest > 0 else 1.0)
+    return Normalize(0.0, checks.number("vmax", vmax, above=0.0))
+
+
+def luminance(colours: Float[np.ndarray, "... channels"]) -> Float[np.ndarray, ...]:
+    """How bright each sRGB colour is as light, from 0 to 1; a fourth channel, opacity, is ignored."""
+    channels = colours[..., :3]
+    light = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return np.asarray(light @ BRIGHTNESS)
+
+
+def lightness(colours: Float[np.ndarray, "... channels"]) -> Float[np.ndarray, ...]:
+    """How bright each looks, from 0 to 100: equal steps look equal (CIE L*)."""
+    bright = luminance(colours)
+    return np.where(bright > 0.008856, 116 * np.cbrt(bright) - 16, 903.3 * bright)
+
+
+def text_colours(colours: Float[np.ndarray, "... channels"]) -> np.ndarray:
+    """For each background the ink that stands out more: (…, 3 or 4) → (…) of colour names."""
+    bright = luminance(colours) + 0.05
+    return np.where(1.05 / bright > bright / (DARK_LUMINANCE + 0.05), LIGHT, DARK)

@@ -1,4 +1,4 @@
-"""The paper a figure is drawn on: a matplotlib figure measured in inches from its top left corner.
+"""The paper a figure is drawn on: a matplotlib figure measured in inches from its top left corner, and its files.
 
 It has its own canvas and is known to no window, so it can be made anywhere, as often as one likes, and is gone when
 nobody holds it. A notebook shows it when it is the last line of a cell.
@@ -6,24 +6,66 @@ nobody holds it. A notebook shows it when it is the last line of a cell.
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Colormap
+from matplotlib.colors import Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from clearhead.figures.bar import BAR_LABEL_SIZE, BAR_WIDTH, Bar
-from clearhead.figures.labels import drawable
-from clearhead.figures.measure import DPI, NOTE_SIZE, text_size, text_style, wrap
+from clearhead.figures.lettering import DPI, NOTE_SIZE, SAVED_DPI, drawable, largest, text_size, text_style, wrap
+from clearhead.files import unfinished
 
 MARGIN = 0.16
 TITLE_SIZE = 12.0
 LABEL_SIZE = 9.5
+BAR_WIDTH = 0.15
+BAR_LABEL_SIZE = 9.0
+PAST_TICKS = 0.14  # the tick marks and the spaces before and after their numbers
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of the whole scale; `above` and `below` say that some weights lie past its ends."""
+
+    norm: Normalize
+    label: str
+    available: float
+    above: bool = False
+    below: bool = False
+
+    @property
+    def height(self) -> float:
+        """As high as what is available, but never too short for its label."""
+        return max(self.available, text_size(self.label, BAR_LABEL_SIZE)[0] + 0.04)
+
+    @property
+    def room(self) -> float:
+        """The width of all of it."""
+        numbers, _ = largest(self.tick_labels, NOTE_SIZE)
+        return BAR_WIDTH + PAST_TICKS + numbers + text_size(self.label, BAR_LABEL_SIZE)[1]
+
+    @property
+    def ticks(self) -> list[float]:
+        top = float(self.norm.vmax or 1.0)
+        if isinstance(self.norm, LogNorm):
+            powers = np.arange(np.ceil(np.log10(float(self.norm.vmin or top)) - 1e-9), np.log10(top) + 1e-9)
+            return [float(10.0**power) for power in powers]
+        marks = MaxNLocator(nbins=int(min(max(self.height / 0.4, 3), 5)), steps=[1, 2, 2.5, 5, 10])
+        return [float(value) for value in marks.tick_values(0, top) if 0 <= value <= top * (1 + 1e-9)]
+
+    @property
+    def tick_labels(self) -> list[str]:
+        return [f"{value:g}" for value in self.ticks]
 
 
 class Sheet(Figure):
@@ -49,12 +91,11 @@ class Sheet(Figure):
         across, down = self.inches
         return self.text(left / across, 1 - top / down, drawable(text), **text_style(size), **style)
 
-    def axis_labels(self, x: str, x_left: float, x_bottom: float, y: str, y_left: float, y_top: float) -> None:
-        """One word below all maps and one beside them."""
-        across, down = self.inches
-        style = text_style(LABEL_SIZE)
-        self.supxlabel(x, x=x_left / across, y=1 - x_bottom / down, ha="center", va="bottom", **style)
-        self.supylabel(y, x=y_left / across, y=1 - y_top / down, ha="left", va="center", **style)
+    def axis_labels(self, x: Word, y: Word) -> None:
+        """One word below or above all maps and one beside them."""
+        for label, word in ((self.supxlabel, x), (self.supylabel, y)):
+            place = {"x": word.left / self.inches[0], "y": 1 - word.top / self.inches[1]}
+            label(word.text, **place, ha=word.ha, va=word.va, rotation_mode="default", **text_style(word.size))
 
     def draw_bar(self, bar: Bar, cmap: Colormap, left: float, top: float) -> None:
         """The colour bar with its left upper corner at a place."""
@@ -77,9 +118,59 @@ class Sheet(Figure):
         return picture.getvalue()
 
 
-def block(text: str | None, size: float, width: float) -> tuple[str, float]:
+class Word(NamedTuple):
+    """A word, its place and how it stands there."""
+
+    text: str
+    left: float
+    top: float
+    size: float
+    ha: str
+    va: str
+
+
+def titled_sheet(width: float, height: float, title: str | None, note: str) -> tuple[Sheet, float]:
+    """A sheet of `width` with `height` between its title and its note, both written, and where that begins."""
+    title, title_height = _block(title, TITLE_SIZE, width - 2 * MARGIN)
+    note, note_height = _block(note, NOTE_SIZE, width - 2 * MARGIN)
+    down = MARGIN + title_height + height + note_height + MARGIN
+    sheet = Sheet(width, down)
+    if title:
+        sheet.write(title, MARGIN, MARGIN, TITLE_SIZE, va="top", linespacing=1.2)
+    if note:
+        sheet.write(note, MARGIN, down - MARGIN, NOTE_SIZE, va="bottom", linespacing=1.2, alpha=0.7)
+    return sheet, MARGIN + title_height
+
+
+def _block(text: str | None, size: float, width: float) -> tuple[str, float]:
     """A text wrapped to `width`, and the height it takes with the space after it; nothing takes nothing."""
     if not text:
         return "", 0.0
     lines = wrap(drawable(text), size, width)
     return "\n".join(lines), len(lines) * text_size("", size)[1] * 1.2 + 0.1
+
+
+def checked_path(save: str | os.PathLike[str]) -> Path:
+    """A path that ends in .png, .svg or .pdf and lies in a folder that exists."""
+    if not isinstance(save, (str, os.PathLike)):
+        raise TypeError(f"save must be a path such as 'attention.png', got {save!r} of type {type(save).__name__}")
+    path = Path(save)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"save must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {str(save)!r}")
+    path = path.resolve()  # a link keeps pointing where it pointed; the file it points to is replaced
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {str(path.parent)!r} of save={str(save)!r} does not exist; make it first")
+    return path
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Save the figure in the format its suffix names, in one step as seen from outside."""
+    with unfinished(path) as place:
+        figure.savefig(place, format=path.suffix[1:].lower(), dpi=SAVED_DPI)
+
+
+def rendered(figure: Figure, file_type: str) -> bytes:
+    """What such a file would hold."""
+    written = BytesIO()
+    figure.savefig(written, format=file_type, dpi=SAVED_DPI)
+    return written.getvalue()

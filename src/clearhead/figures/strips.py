@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from clearhead.figures.measure import NOTE_SIZE, text_size, text_style
+from clearhead.figures.lettering import NOTE_SIZE, text_size, text_style
 from clearhead.figures.sheet import Sheet
 
 REACH = 0.62  # of the longest bar
@@ -22,7 +22,7 @@ class Strip:
 
     name: str
     values: Float[np.ndarray, " cells"]
-    by: float
+    by: int
     positions: int
     least_top: float = 0.1  # so that what is nearly nothing looks like it
 

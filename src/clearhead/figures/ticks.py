@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clearhead.figures.labels import token_label
-from clearhead.figures.measure import largest, text_size
+from clearhead.figures.lettering import largest, text_size, token_label
 
 SIZES = (10.0, 9.0, 8.0, 7.0, 6.5)  # points; below the last, thinning reads better than shrinking
 LEAST_LEVEL = 8.0  # a word that must be smaller than this to lie level is turned instead

@@ -5,13 +5,15 @@ From Python, with a checked call in hand:
     launch       attention                                  plan         how a call is cut into tasks
     gradients    from an output's gradient to its inputs'   schedule     threads, Ctrl-C, fork
     observation  what is seen of a call on the way          forecast     what a call would do, without doing it
-    join         joining what parts of the keys gave        explanation  the same, as data and in words
+    recompute    any weight once more, and windows pooled   explanation  the same, as data and in words
+    join         joining what parts of the keys gave
 
 Kernels, each of which takes tasks from a queue:
 
     forward      panels of queries against blocks of keys
     backward     blocks of keys against panels of queries
     observe      the forward pass, with statistics read off every tile
+    windows      weights of some queries on some keys, computed again
 
 What they are made of:
 
@@ -29,5 +31,5 @@ The doors in are loaded when they are first used: whoever names a kernel does no
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules={"forecast", "gradients", "launch", "observation"}
+    __name__, submodules={"forecast", "gradients", "launch", "observation", "recompute"}
 )

@@ -1,14 +1,15 @@
-"""The backward pass: gradients of queries, keys, values and bias, from the output's gradient and each query's lse.
+"""The backward pass: gradients of queries, keys, values and bias, from the output's gradient and each query's sums.
 
 A task takes one key head, all query heads that share it, and some of the keys. It turns the queries and the output's
 gradient into panels once, then walks over its keys in blocks; for each block it walks over the panels, recomputes the
-weights from the lse, and adds up five products:
+weights, and adds up five products:
 
     S = K·Qᵀ     dP = V·dOᵀ     dV += P·dO     dK += dS·Q     dQᵀ += Kᵀ·dS        dS = P ∘ (dP − Δ)
 
-where Δ = Σ dO ∘ O of each query. No two tasks share a key, so dK and dV are written once; the queries' gradient is
-summed over the parts of the keys in order. So nothing depends on which thread did what, and one head alone still
-fills every thread.
+where Δ = Σ dO ∘ O of each query. Weights are 2^(S − top) / total, and the division goes into dO and Δ, once for each
+query; with the lse alone, which says less, they are 2^(S − lse). No two tasks share a key, so dK and dV are written
+once; the queries' gradient is summed over the parts of the keys in order. So nothing depends on which thread did what,
+and one head alone still fills every thread.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import begin, copy_finite, rows_finite
+from clearhead.kernels.forward import begin, copy_finite, rows_finite, split_inverse
 from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, FULL_BIAS, Block, Job, Panel, Strided
 from clearhead.kernels.memory import (
@@ -85,7 +86,7 @@ class PanelScratch(NamedTuple):
     query_rows: int  # (width, d) in panels of columns
     gradient_rows: int  # (width, d_v) in panels of columns
     total: int  # (d, width): the queries' gradient, turned
-    lse: int  # (width,): in powers of two
+    exponent: int  # (width,): what scores are compared with, in powers of two: the largest of them, or the lse
     delta: int  # (width,)
     end: int
 
@@ -115,7 +116,7 @@ def scratch_for(itemsize: int, width: int, d: int, d_v: int) -> tuple[BlockScrat
     )  # fmt: skip
     panel = laid_out(
         PanelScratch, itemsize, queries=d * width, gradient=d_v * width, query_rows=d * width,
-        gradient_rows=d_v * width, total=d * width, lse=width, delta=width,
+        gradient_rows=d_v * width, total=d * width, exponent=width, delta=width,
     )  # fmt: skip
     return block, panel
 
@@ -145,8 +146,12 @@ def differentiate(back, scratch, sums, head):
     for number in range(job.panels):
         panel, queries = panel_of(job, head, number), place(back.panel, sums.end + number * back.panel_size)
         load_panel(back, scratch, queries, panel)
-        if has_large_lse(like, queries.lse, job.width):
-            bring_near(back, scratch, queries, panel)
+        if job.top.address != 0:
+            load_totals(job, scratch, panel)
+            divide_by_totals(job, scratch, queries)
+        elif has_large_lse(like, queries.exponent, job.width):
+            find_sums(back, scratch, queries, panel)
+            divide_by_totals(job, scratch, queries)
     part = head // job.heads
     stop = min(job.n_k, (part + 1) * job.split)
     for key in range(part * job.split, stop, BLOCK):
@@ -190,28 +195,35 @@ def load_panel(back, scratch, queries, panel):
     job = back.job
     like, width = job.like, job.width
     size = size_of(like)
-    clear(like, queries.lse, width)
+    clear(like, queries.exponent, width)
     clear(like, queries.delta, width)
     clear(like, queries.total, width * job.d)
+    kept = job.top.address != 0
+    tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
     lse = head_address(job, job.lse, panel.head)
     delta = head_address(job, back.delta, panel.head)
     for i in range(width):
         value = cast(like, -np.inf)
         if i < panel.rows:
-            value = peek(like, row_address(job, job.lse, lse, panel.first + i))
+            if kept:
+                value = peek(like, row_address(job, job.top, tops, panel.first + i))
+                total = peek(like, row_address(job, job.total, totals, panel.first + i))
+                if total != total:  # a score was NaN, and the largest of the others says nothing of it
+                    value = total
+            else:
+                value = peek(like, row_address(job, job.lse, lse, panel.first + i)) * cast(like, LOG2E)
             poke(like, queries.delta + i * size, peek(like, row_address(job, back.delta, delta, panel.first + i)))
-        value = value * cast(like, LOG2E) if value != -np.inf else cast(like, np.inf)
-        poke(like, queries.lse + i * size, value)
-    load_rows(job, scratch, queries.lse, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
+        poke(like, queries.exponent + i * size, value if value != -np.inf else cast(like, np.inf))
+    load_rows(job, scratch, queries.exponent, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
     turn_panel(job, scratch, queries.queries, job.d)
     factor = cast(like, job.scale)
     stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
-    load_rows(job, scratch, queries.lse, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
+    load_rows(job, scratch, queries.exponent, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
     turn_panel(job, scratch, queries.gradient, job.d_v)
 
 
 @helper
-def load_rows(job, scratch, lse, panel, array, target, columns):
+def load_rows(job, scratch, exponent, panel, array, target, columns):
     """Rows of a caller's array into scratch.rows, and in panels of columns; zeros for a query that saw no key."""
     like, width = job.like, job.width
     size, lanes = size_of(like), lanes_of(like)
@@ -220,7 +232,7 @@ def load_rows(job, scratch, lse, panel, array, target, columns):
     clear(like, target.address, width * round_up(columns, WIDEST * lanes))
     base = head_address(job, array, panel.head)
     for r in range(panel.rows):
-        if peek(like, lse + r * size) != np.inf:
+        if peek(like, exponent + r * size) != np.inf:
             row = scratch.rows + r * padded * size
             read_row(array, row_address(job, array, base, panel.first + r), row, columns)
             x = 0
@@ -249,15 +261,26 @@ def has_large_lse(like, lse, width):
 
 
 @helper
-def bring_near(back, scratch, queries, panel):
-    """Replace each lse by the largest score, and divide by the sum in the gradients instead.
+def load_totals(job, scratch, panel):
+    """Each query's sum, as the forward pass left it."""
+    like = job.like
+    size = size_of(like)
+    clear(like, scratch.total, job.width)
+    totals = head_address(job, job.total, panel.head)
+    for i in range(panel.rows):
+        poke(like, scratch.total + i * size, peek(like, row_address(job, job.total, totals, panel.first + i)))
+
+
+@helper
+def find_sums(back, scratch, queries, panel):
+    """Replace each lse by the largest score, and find the sum again, over all keys, where nobody kept it.
 
     Where every key of a query has a bias of −1e30, so has the lse, and the log of the sum is lost in its last digit:
-    2^(score − lse) would be 1 for every key. The sum is found again, over all keys.
+    2^(score − lse) would be 1 for every key.
     """
     job = back.job
-    like, width, d_v = job.like, job.width, job.d_v
-    size, lanes = size_of(like), lanes_of(like)
+    like, width = job.like, job.width
+    size = size_of(like)
     head = panel.head % job.heads
     begin(job, scratch, Panel(head, panel.first, panel.rows))
     for part_head in range(head, -(-job.n_k // job.split) * job.heads, job.heads):
@@ -273,15 +296,22 @@ def bring_near(back, scratch, queries, panel):
                 shape_scores(job, scratch, here, block)
                 soften(like, Tile(scratch.tile, keys, width), scratch.top, scratch.total, scratch.alpha)
     for i in range(width):
-        total = peek(like, scratch.total + i * size)
-        share = 1.0
-        if total > 0 and abs(peek(like, queries.lse + i * size)) < np.inf:
-            poke(like, queries.lse + i * size, peek(like, scratch.top + i * size))
-            share = 1.0 / float(total)
-        high = cast(like, share)
-        low = cast(like, share - high)
-        poke(like, scratch.total + i * size, high)
-        poke(like, scratch.alpha + i * size, low)
+        if peek(like, scratch.total + i * size) > 0 and abs(peek(like, queries.exponent + i * size)) < np.inf:
+            poke(like, queries.exponent + i * size, peek(like, scratch.top + i * size))
+        else:
+            poke(like, scratch.total + i * size, cast(like, 1.0))
+
+
+@helper
+def divide_by_totals(job, scratch, queries):
+    """Divide the output's gradient and Δ by each query's sum, as the exponentials will not be."""
+    like, width, d_v = job.like, job.width, job.d_v
+    size, lanes = size_of(like), lanes_of(like)
+    for i in range(width):
+        split_inverse(
+            like, peek(like, scratch.total + i * size), scratch.total + i * size, scratch.alpha + i * size
+        )  # fmt: skip
+        high, low = peek(like, scratch.total + i * size), peek(like, scratch.alpha + i * size)
         x = 0
         while x < d_v:
             wide = panel_vectors(like, d_v - x) * lanes
@@ -311,7 +341,7 @@ def add_tile_gradients(back, scratch, sums, queries, panel, block, finite):
     if job.dropping != 0:
         load_hashes(job, scratch, panel)
         drop_tile(job, scratch, slopes, block.key)
-    weigh(like, weights, slopes.address, queries.lse, queries.delta, cast(like, 1.0 / job.keep))
+    weigh(like, weights, slopes.address, queries.exponent, queries.delta, cast(like, 1.0 / job.keep))
     if panel.rows < width and not finite:
         clear_lanes(like, weights, slopes.address, panel.rows)
     if job.dropping != 0:

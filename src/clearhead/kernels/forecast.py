@@ -17,7 +17,7 @@ from clearhead.call import STRIP, Call, prepare
 from clearhead.kernels import backward, observe
 from clearhead.kernels.explanation import WORK, Cut, Explanation
 from clearhead.kernels.job import BLOCK
-from clearhead.kernels.plan import Plan, backward_plan, forward_plan, shape_of, watching_plan
+from clearhead.kernels.plan import Plan, backward_plan, cells_of, forward_plan, shape_of, watching_plan
 from clearhead.kernels.schedule import get_num_threads
 from clearhead.kernels.target import TARGET
 
@@ -74,7 +74,7 @@ def look(call: Call, top_k: int, map_size: int) -> Explanation:
     memory = _of_call(call, plan, notes.end)
     memory["output"] = _rows(call) * call.d_v * call.q.dtype.itemsize
     memory["statistics"] = kind * (4 * _rows(call) + heads * call.n_k) + top_k * _rows(call) * (kind + 8)
-    memory["map"] = kind * heads * min(map_size, call.n_q) * min(map_size, call.n_k)
+    memory["map"] = kind * heads * cells_of(call.n_q, map_size) * cells_of(call.n_k, map_size)
     return _explained("look", "watched", call, plan, memory)
 
 

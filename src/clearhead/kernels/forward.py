@@ -47,7 +47,7 @@ from clearhead.kernels.scores import (
 )
 from clearhead.kernels.structs import place, view
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.thin import is_thin, thin_mix
+from clearhead.kernels.thin import thin_mix
 from clearhead.kernels.tile import LN2, LOG2E, Tile, multiply_columns, soften
 
 
@@ -129,7 +129,7 @@ def mix_tile(job, scratch, panel, block, values, guarded):
         clean = copy_finite(like, values, scratch.clean, block.keys, job.d_v)
         mix(like, job.vectors, clean, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
         add_strange(job, scratch, values, tile)
-    elif is_thin(job, panel.rows):
+    elif job.thin:
         thin_mix(job, scratch, values, panel.rows, block.keys)
     else:
         mix(like, job.vectors, values, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
@@ -184,10 +184,32 @@ def add_strange(job, scratch, values, tile):
 
 
 @helper
+def write_sums(job, scratch, panel):
+    """Each query's largest score and sum, from which any weight can be computed again as it was here."""
+    if job.top.address == 0:
+        return
+    like = job.like
+    size = size_of(like)
+    tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
+    for i in range(panel.rows):
+        poke(like, row_address(job, job.top, tops, panel.first + i), peek(like, scratch.top + i * size))
+        poke(like, row_address(job, job.total, totals, panel.first + i), peek(like, scratch.total + i * size))
+
+
+@helper
+def split_inverse(like, total, high, low):
+    """1 / total in two words at two addresses, 0 where the total is: a product with both is rounded once."""
+    inverse = 1.0 / float(total) if total != 0 else 0.0
+    poke(like, high, cast(like, inverse))
+    poke(like, low, cast(like, inverse - cast(like, inverse)))
+
+
+@helper
 def finish(job, scratch, panel):
     """Divide by the sums, turn the panel back and write it; a query that saw no key gets zeros and −inf."""
     like, output, width, d_v = job.like, job.output, job.width, job.d_v
     size, lanes = size_of(like), lanes_of(like)
+    write_sums(job, scratch, panel)
     base = head_address(job, job.lse, panel.head)
     for i in range(panel.rows):
         total = peek(like, scratch.total + i * size)
@@ -196,9 +218,7 @@ def finish(job, scratch, panel):
             if total != 0:
                 lse = cast(like, (peek(like, scratch.top + i * size) + math.log2(total)) * LN2)
             poke(like, row_address(job, job.lse, base, panel.first + i), lse)
-        share = 1.0 / (float(total) * job.keep) if total != 0 else 0.0
-        poke(like, scratch.total + i * size, cast(like, share))
-        poke(like, scratch.alpha + i * size, cast(like, share - cast(like, share)))
+        split_inverse(like, float(total) * job.keep, scratch.total + i * size, scratch.alpha + i * size)
     multiply_columns(like, Tile(scratch.mixed, d_v, width), scratch.total, scratch.alpha)
     turned = Rows(scratch.mixed, width * size)
     base = head_address(job, output, panel.head)

@@ -13,9 +13,10 @@ from clearhead.call import Call
 from clearhead.kernels import backward
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
-from clearhead.kernels.launch import Description, operations, start
+from clearhead.kernels.launch import Description, Sums, operations, start
 from clearhead.kernels.plan import backward_plan, shape_of
 from clearhead.kernels.target import TARGET
+from clearhead.kernels.tile import LOG2E
 
 
 class Gradients(NamedTuple):
@@ -38,14 +39,17 @@ def gradients(
     *,
     shapes: Sequence[tuple[int, ...]],
     of_bias: bool = False,
+    sums: Sums | None = None,
 ) -> Gradients:
-    """Differentiate a call: `gradient` is that of the output, `output` and `lse` are what the call gave.
+    """Differentiate a call: `gradient` is that of the output; `output`, `lse` and `sums` are what the call gave.
+
+    Without the sums weights are computed from the lse, with fewer digits the larger the scores are.
 
     Each gradient has the shape of what it belongs to, `shapes` for q, k and v, and the type that was computed in; where
     an input was broadcast, it is summed over what it was broadcast to.
     """
     if call.many_axes is not None:
-        return _with_many_axes(call, output, lse, gradient, lse_gradient, shapes, of_bias)
+        return _with_many_axes(call, output, lse, gradient, lse_gradient, shapes=shapes, of_bias=of_bias, sums=sums)
     kind = call.kind
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
@@ -54,7 +58,8 @@ def gradients(
     d_table = np.zeros(call.table.shape if call.table is not None else (), kind)
     of_queries, d_k, d_v = [], None, None
     for strip, rows in call.strips():
-        part = _Pass(strip, lse[..., rows], gradient[..., rows, :], delta[..., rows], of_bias)
+        own_sums = None if sums is None else sums.of((..., rows))
+        part = _Pass(strip, lse[..., rows], own_sums, gradient[..., rows, :], delta[..., rows], of_bias)
         part.run()
         of_queries.append(part.queries_gradient())
         d_k = part.d_k if d_k is None else d_k + part.d_k
@@ -75,7 +80,7 @@ def gradients(
         _summed(d_v, shapes[2]),
         d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None and d_bias is not None else None,
         d_table if of_bias and call.table is not None else None,
-        _of_sinks(call, lse, delta),
+        _of_sinks(call, lse, delta, sums),
     )
 
 
@@ -94,8 +99,10 @@ def _with_many_axes(
     lse: np.ndarray,
     gradient: np.ndarray,
     lse_gradient: np.ndarray | None,
+    *,
     shapes: Sequence[tuple[int, ...]],
     of_bias: bool,
+    sums: Sums | None,
 ) -> Gradients:
     """The gradients of a call whose batch axes were made one: with that one axis, then with all of them again."""
     assert call.many_axes is not None
@@ -116,6 +123,7 @@ def _with_many_axes(
         None if lse_gradient is None else one(lse_gradient),
         shapes=[(*call.batch_shape, *x.shape[-3:]) for x in (call.q, call.k, call.v)],
         of_bias=of_bias,
+        sums=sums,
     )
     d_q, d_k, d_v = (many(x, shape) for x, shape in zip((found.q, found.k, found.v), shapes, strict=True))
     return found._replace(
@@ -126,11 +134,19 @@ def _with_many_axes(
 class _Pass:
     """The backward kernel on one strip of a call, and the arrays it fills."""
 
-    def __init__(self, call: Call, lse: np.ndarray, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
+    def __init__(
+        self,
+        call: Call,
+        lse: np.ndarray,
+        sums: Sums | None,
+        gradient: np.ndarray,
+        delta: np.ndarray,
+        of_bias: bool,
+    ) -> None:
         self.call, kind = call, call.kind
         shared = of_bias and call.bias is not None and self._is_shared()
         self.plan = plan = backward_plan(shape_of(call), shared)
-        self.lse, self.gradient, self.delta = lse, gradient, delta
+        self.lse, self.sums, self.gradient, self.delta = lse, sums, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
         self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
         self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
@@ -142,7 +158,7 @@ class _Pass:
         described = Description(call, plan)
         block, panel = backward.scratch_for(call.kind.itemsize, plan.width, call.q.shape[-1], call.d_v)
         description = backward.Backward(
-            job=described.job(self.gradient, self.lse),
+            job=described.job(self.gradient, self.lse, self.sums),
             gradient=described.matrix(self.gradient),
             delta=described.column(self.delta),
             d_query=described.matrix(self.d_q),
@@ -209,13 +225,17 @@ def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (1,) * (2 - len(shape)) + shape
 
 
-def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray) -> np.ndarray | None:
+def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums | None) -> np.ndarray | None:
     """A sink takes weight and gives nothing: more of it takes away from what the output was worth."""
     if call.sinks is None:
         return None
     sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
     with np.errstate(invalid="ignore"):
-        weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
+        if sums is None:
+            weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
+        else:  # in powers of two, rounded as they were when the sums began with them
+            exponent = (sinks.astype(np.float64) * LOG2E).astype(call.kind)[:, None] - sums.top
+            weight = (np.exp2(exponent) / sums.total).reshape(lse.shape)
     each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1, dtype=np.float64)
     each = each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0)
     return _summed(each, call.sinks.shape).astype(call.kind)

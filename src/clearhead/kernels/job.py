@@ -46,6 +46,7 @@ class Scratch(NamedTuple):
     alpha: int  # (width,): what a new largest score makes of the sums so far
     low: int  # (ranges, width): which keys each query may attend to
     high: int
+    residue: int  # (width,): the remainder, by the mask's period, of the keys that each query may attend to
     hash_low: int  # (width,): each query's key for the hash of dropout, in two halves
     hash_high: int
     keys: int  # (BLOCK, d): keys that had to be converted
@@ -65,7 +66,8 @@ def scratch_for(itemsize: int, width: int, d: int, d_v: int, ranges: int) -> Scr
     tile = BLOCK * width
     scratch: Scratch = laid_out(
         Scratch, itemsize, queries=d * width, rows=width * max(d, d_v), tile=tile, mixed=d_v * width,
-        top=width, total=width, alpha=width, low=ranges * width, high=ranges * width, hash_low=width, hash_high=width,
+        top=width, total=width, alpha=width, low=ranges * width, high=ranges * width, residue=width,
+        hash_low=width, hash_high=width,
         keys=BLOCK * d, values=BLOCK * d_v, clean=BLOCK * d_v, allowed=tile, bias_rows=tile, bias=tile, spare=lanes,
     )  # fmt: skip
     return scratch
@@ -79,6 +81,8 @@ class Job(NamedTuple):
     value: Strided
     output: Strided
     lse: Strided
+    top: Strided  # each query's largest score, in powers of two
+    total: Strided  # Σ 2^(score − top)
     allowed: Strided
     bias: Strided
     low: Strided
@@ -92,11 +96,14 @@ class Job(NamedTuple):
     folded: int  # query heads that lie behind one another in a panel
     heads_per_task: int  # that one task of the backward pass does in turn, because they share a gradient
     split: int  # keys that a task looks at
+    thin: int  # whether there are so few queries that a panel goes the way of `thin`
     n_q: int
     n_k: int
     d: int
     d_v: int
     ranges: int  # runs of keys for each query
+    period: int  # query i may attend to key j only if (i + phase − j) % period is 0
+    phase: int
     bias_form: int
     dropping: int  # of 2³² places, how many are dropped
     seed: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,36 +23,101 @@ from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
 
 
+class Sums(NamedTuple):
+    """What makes weights of a query's scores: 2^(score − top) / total, scores in powers of two.
+
+    top, total (…, n_q): the largest score, and Σ 2^(score − top) over the keys and the sink. The lse is made of both,
+    but rounded to one number it says less the larger the scores are. A query with no key left has −inf and 0.
+    """
+
+    top: np.ndarray
+    total: np.ndarray
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], kind: np.dtype[Any]) -> Sums:
+        """Room for the sums of so many queries."""
+        return cls(np.full(shape, -np.inf, kind), np.zeros(shape, kind))
+
+    def of(self, place: Any) -> Sums:
+        """Those of some queries."""
+        return Sums(self.top[place], self.total[place])
+
+    def share_in(self, whole: Sums) -> np.ndarray:
+        """The share of attention that falls on the keys these are the sums of, of all those of `whole`."""
+        with np.errstate(invalid="ignore"):  # −inf − −inf, of a query with no key left
+            share = np.exp2(self.top - whole.top) * (self.total / whole.total)
+        none = np.isneginf(self.top) & ~np.isnan(self.total)
+        return np.where(none, 0, np.minimum(share, 1)).astype(self.top.dtype)
+
+
+class Result(NamedTuple):
+    """A call's output (…, h, n_q, d_v), and its lse (…, h, n_q) and sums (*call.lead, n_q) if they are wanted."""
+
+    output: np.ndarray
+    lse: np.ndarray | None
+    sums: Sums | None
+
+
 def compute(call: Call) -> tuple[np.ndarray, np.ndarray | None]:
     """A call's output (…, h, n_q, d_v), and its lse (…, h, n_q) if the call wants it."""
+    return compute_with_sums(call, sums=False)[:2]
+
+
+def compute_with_sums(call: Call, *, sums: bool = True) -> Result:
+    """A call's output, its lse if the call wants it, and what its weights can be computed from again."""
     output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
     lse = np.empty((*call.lead, call.n_q), call.kind) if call.lse else None
+    kept = Sums.empty((*call.lead, call.n_q), call.kind) if sums else None
     if output.size or (lse is not None and lse.size):
         for strip, rows in call.strips():
-            run(strip, output[..., rows, :], None if lse is None else lse[..., rows])
+            own_lse, own_sums = None if lse is None else lse[..., rows], None if kept is None else kept.of((..., rows))
+            run(strip, output[..., rows, :], own_lse, own_sums)
     if not call.has_heads:
-        return output[0], None if lse is None else lse[0]
+        return Result(output[0], None if lse is None else lse[0], kept)
     if call.many_axes is not None:
         output = output.reshape(*call.many_axes, *output.shape[1:])
         lse = None if lse is None else lse.reshape(*call.many_axes, *lse.shape[1:])
-    return output, lse
+    return Result(output, lse, kept)
 
 
-def run(call: Call, output: np.ndarray, lse: np.ndarray | None) -> None:
-    """Fill `output`, and `lse` if it is wanted."""
+def sums_of(call: Call) -> Sums:
+    """The sums of a call alone."""
+    found = compute_with_sums(without_values(call)).sums
+    assert found is not None
+    return found
+
+
+def without_values(call: Call) -> Call:
+    """The same call with values of a single 0, for what does not depend on them."""
+    return replace(call, v=np.broadcast_to(np.zeros((), call.kind), (*call.k.shape[:-1], 1)))
+
+
+def run(call: Call, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None = None) -> None:
+    """Fill `output`, and `lse` and `sums` if they are wanted."""
     plan = plan_of(call)
     if plan.splits == 1:
-        _attend(call, plan, output, lse)
+        _attend(call, plan, output, lse, sums)
         return
     outputs = np.empty((plan.splits, *output.shape), call.kind)
-    sums = np.empty((plan.splits, *output.shape[:-1]), call.kind)
-    _attend(call, plan, outputs, sums)
+    parts = np.empty((plan.splits, *output.shape[:-1]), call.kind)
+    sums_of_parts = None if sums is None else Sums.empty(parts.shape, call.kind)
+    _attend(call, plan, outputs, parts, sums_of_parts)
     whole = np.empty((math.prod(output.shape[:-1]), call.d_v), call.kind)
     total = np.empty(whole.shape[0], call.kind)
-    join(outputs.reshape(plan.splits, *whole.shape), sums.reshape(plan.splits, whole.shape[0]), whole, total)
+    join(outputs.reshape(plan.splits, *whole.shape), parts.reshape(plan.splits, whole.shape[0]), whole, total)
     output[...] = whole.reshape(output.shape)
     if lse is not None:
         lse[...] = total.reshape(lse.shape)
+    if sums is not None and sums_of_parts is not None:
+        _join_sums(sums_of_parts, sums)
+
+
+def _join_sums(parts: Sums, whole: Sums) -> None:
+    """The sums of all keys from those of parts of them."""
+    whole.top[...] = np.fmax.reduce(parts.top, axis=0)
+    with np.errstate(invalid="ignore"):  # −inf − −inf
+        shrunk = np.where(np.isneginf(parts.top), parts.total, parts.total * np.exp2(parts.top - whole.top))
+    whole.total[...] = shrunk.sum(axis=0, dtype=np.float64)
 
 
 def plan_of(call: Call) -> Plan:
@@ -59,9 +125,9 @@ def plan_of(call: Call) -> Plan:
     return forward_plan(shape_of(call))
 
 
-def _attend(call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None) -> None:
+def _attend(call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None) -> None:
     described = Description(call, plan)
-    start(forward.run, described.job(output, lse), call, plan.tasks, plan.scratch.end, operations(call))
+    start(forward.run, described.job(output, lse, sums), call, plan.tasks, plan.scratch.end, operations(call))
 
 
 def start(kernel: Callable[..., int], description: Any, call: Call, tasks: int, room: int, operations: float) -> None:
@@ -79,8 +145,8 @@ class Description:
         self.shape = (plan.splits, *call.batch_shape, call.kv_heads, plan.group)
         self.alive: list[np.ndarray] = []
 
-    def job(self, output: np.ndarray, lse: np.ndarray | None) -> Job:
-        """The call, with room for its output and lse."""
+    def job(self, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None = None) -> Job:
+        """The call, with room for its output, its lse and its sums."""
         call, plan, kind = self.call, self.plan, self.call.kind
         ranges, sinks = call.ranges, None if call.sinks is None else call.sinks.astype(kind)
         bias, form = ABSENT, NO_BIAS
@@ -94,6 +160,8 @@ class Description:
             value=self.matrix(call.v, of_keys=True),
             output=self.matrix(output),
             lse=ABSENT if lse is None else self.column(lse),
+            top=ABSENT if sums is None else self.column(sums.top),
+            total=ABSENT if sums is None else self.column(sums.total),
             allowed=ABSENT if call.allowed is None else self.matrix(call.allowed),
             bias=bias,
             low=ABSENT if ranges is None else self._range(ranges.low),
@@ -107,11 +175,14 @@ class Description:
             folded=plan.folded,
             heads_per_task=plan.heads_per_task,
             split=plan.split,
+            thin=plan.thin,
             n_q=call.n_q,
             n_k=call.n_k,
             d=call.q.shape[-1],
             d_v=call.d_v,
             ranges=0 if ranges is None else ranges.low.shape[-2],
+            period=call.period,
+            phase=call.phase,
             bias_form=form,
             dropping=round(call.dropout * 2**32),
             seed=_signed(call.seed),

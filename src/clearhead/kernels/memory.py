@@ -461,3 +461,33 @@ def fetch_add(typing: Any, address: Any, amount: Any) -> Any:
         return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "monotonic")
 
     return types.intp(types.intp, types.intp), codegen
+
+
+def _changed_in_place(change: Any, kind: Any) -> Any:
+    """A function of an address and a number, which replaces what lies there."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        element = ir.DoubleType() if kind == types.float64 else I64
+        place = builder.inttoptr(args[0], element.as_pointer())
+        builder.store(change(builder, builder.load(place), args[1]), place)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, kind), codegen
+
+
+@intrinsic
+def add_long(typing: Any, address: Any, value: Any) -> Any:
+    """Add to a 64-bit integer."""
+    return _changed_in_place(lambda b, old, new: b.add(old, new), types.intp)
+
+
+@intrinsic
+def add_double(typing: Any, address: Any, value: Any) -> Any:
+    """Add to a float64."""
+    return _changed_in_place(lambda b, old, new: b.fadd(old, new), types.float64)
+
+
+@intrinsic
+def raise_double(typing: Any, address: Any, value: Any) -> Any:
+    """Replace a float64 by a larger one."""
+    return _changed_in_place(lambda b, old, new: b.select(b.fcmp_ordered(">", new, old), new, old), types.float64)

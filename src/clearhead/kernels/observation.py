@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ from clearhead.call import Call
 from clearhead.kernels import observe as kernel
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import Description, compute, operations, plan_of, start
+from clearhead.kernels.launch import Description, Sums, operations, plan_of, run, start, without_values
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
-from clearhead.kernels.plan import shape_of, watching_plan
+from clearhead.kernels.plan import cell_bits, cell_lengths, cells_of, shape_of, watching_plan
 from clearhead.kernels.target import TARGET
 
 
@@ -31,16 +30,17 @@ class Observation(NamedTuple):
     received: np.ndarray  # Σ row weight · weight over the queries
     top_indices: np.ndarray  # by falling weight, of equal scores the lower key first; −1 where no key is left
     top_weights: np.ndarray
-    map_sum: np.ndarray  # position i is in cell i · cells // n
+    map_sum: np.ndarray  # position i is in cell i >> bits: cells are 2^bits positions, the fewest that fit
     map_max: np.ndarray
     map_count: np.ndarray  # of the scores that are not masked
 
 
 class Watched(NamedTuple):
-    """A call's output (…, h, n_q, d_v), its lse (…, h, n_q), and what was observed on the way."""
+    """A call's output (…, h, n_q, d_v), its lse (…, h, n_q), its sums (*call.lead, n_q), and what was observed."""
 
     output: np.ndarray
     lse: np.ndarray
+    sums: Sums
     observation: Observation
 
 
@@ -59,24 +59,17 @@ def observe(
     row_weights (…, h, n_q), or what broadcasts to it: how much each query counts in what keys receive, 1 unless given.
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
-    with_output = output and _is_watched_as_it_runs(call)
-    mixed, lse = (None, None) if with_output or not output else compute(call)
-    watched = _Watching(call if with_output else _without_values(call), top_k, map_size, peaks, row_weights)
+    watched = _Watching(call, top_k, map_size, peaks, row_weights, output)
     watched.run()
-    if mixed is None or lse is None:
-        mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
-    return Watched(mixed, lse, Observation(*(_in_shape(call, x) for x in watched.observation())))
+    mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
+    observation = Observation(*(_in_shape(call, x) for x in watched.observation()))
+    return Watched(mixed, lse, watched.sums, observation)
 
 
-def _is_watched_as_it_runs(call: Call) -> bool:
+def _is_watched_as_it_runs(strip: Call) -> bool:
     """Whether the call alone would go over the same panels. Few queries are folded, or split the keys among tasks."""
-    plan = plan_of(next(call.strips())[0]) if call.n_q else plan_of(call)
+    plan = plan_of(strip)
     return plan.splits == 1 and plan.folded == 1 and plan.vectors == WIDEST
-
-
-def _without_values(call: Call) -> Call:
-    """The same call with values of a single 0."""
-    return replace(call, v=np.broadcast_to(np.zeros((), call.kind), (*call.k.shape[:-1], 1)))
 
 
 def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:
@@ -89,14 +82,18 @@ def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:
 class _Watching:
     """The observing kernel on all strips of a call, and the arrays it fills."""
 
-    def __init__(self, call: Call, top_k: int, map_size: int, peaks: bool, row_weights: np.ndarray | None) -> None:
-        self.call, self.top_k, kind = call, top_k, call.kind
+    def __init__(
+        self, call: Call, top_k: int, map_size: int, peaks: bool, row_weights: np.ndarray | None, with_output: bool
+    ) -> None:
+        self.call, self.top_k, self.with_output, kind = call, top_k, with_output, call.kind
         lead, n_q, n_k = call.lead, call.n_q, call.n_k
         self.kept = max(top_k, 1)  # the largest weight is that of the best key
-        self.cells = (min(map_size, n_q), min(map_size, n_k))
+        self.bits = cell_bits(n_q, map_size), cell_bits(n_k, map_size)
+        self.cells = (cells_of(n_q, map_size), cells_of(n_k, map_size))
         self.output = np.empty((*lead, n_q, call.d_v), call.q.dtype)
         self.lse, self.entropy, self.peak, self.distance = (np.zeros((*lead, n_q), kind) for _ in range(4))
         self.lse[...] = -np.inf
+        self.sums = Sums.empty((*lead, n_q), kind)
         self.best = np.zeros((*lead, n_q, top_k), kind)
         self.best_keys = np.full((*lead, n_q, top_k), -1, np.int64)
         self.received = np.zeros((*lead, n_k), np.float64)
@@ -119,7 +116,9 @@ class _Watching:
     def observation(self) -> Observation:
         kind, (n_q, n_k), lead = self.call.kind, self.cells, self.call.lead
         if self.counting == NO_COUNT and n_q and n_k:
-            counts = np.multiply.outer(_cell_sizes(self.call.n_q, n_q), _cell_sizes(self.call.n_k, n_k))
+            counts = np.multiply.outer(
+                cell_lengths(self.call.n_q, self.bits[0]), cell_lengths(self.call.n_k, self.bits[1])
+            )
         else:
             counts = self.maps[2][..., :n_k].astype(np.int64)
         return Observation(
@@ -128,6 +127,14 @@ class _Watching:
         )  # fmt: skip
 
     def _look_at(self, strip: Call, rows: slice) -> None:
+        output = self.output[..., rows, :]
+        lse: np.ndarray | None = self.lse[..., rows]
+        if not (self.with_output and _is_watched_as_it_runs(strip)):
+            if self.with_output:
+                run(strip, output, lse)
+                lse = None
+            strip = without_values(strip)
+            output = np.empty((*strip.lead, strip.n_q, 1), strip.q.dtype)
         plan = watching_plan(shape_of(strip))
         parts = plan.tasks // plan.heads
         panels = -(-plan.panels // parts)
@@ -138,7 +145,7 @@ class _Watching:
         notes = kernel.notes_for(strip.kind.itemsize, strip.n_k, self.kept)
         map_sum, map_peak, map_count = (described.matrix(x) if x.size else ABSENT for x in maps)
         watch = Watch(
-            job=described.job(self.output[..., rows, :], self.lse[..., rows]),
+            job=described.job(output, lse, self.sums.of((..., rows))),
             entropy=described.column(self.entropy[..., rows]),
             peak=described.column(self.peak[..., rows]),
             distance=described.column(self.distance[..., rows]),
@@ -154,9 +161,9 @@ class _Watching:
             part_rows=own_rows.ctypes.data,
             part_step=received.strides[0],
             kept=self.kept,
-            query_cells=self.cells[0],
-            key_cells=self.cells[1],
-            all_queries=self.call.n_q,
+            query_bits=self.bits[0],
+            key_bits=self.bits[1],
+            first_query=rows.start,
             position=rows.start + strip.n_k - self.call.n_q,
             counting=self.counting,
             notes=notes,
@@ -179,7 +186,7 @@ class _Watching:
             last = min(begun + queries, rows.stop) - 1
             part_rows.append(len(cells))
             if self.cells[0]:
-                first, end = (n * self.cells[0] // self.call.n_q for n in (begun, last))
+                first, end = begun >> self.bits[0], last >> self.bits[0]
                 cells += range(first, end + 1)
         return part_rows, cells
 
@@ -195,11 +202,7 @@ def _counting(call: Call) -> int:
         return EVERY_COUNT
     leads = [] if call.ranges is None else [call.ranges.low.shape[:-2]]
     leads += [] if call.allowed is None else [call.allowed.shape[:-2]]
+    leads += [] if call.period == 1 else [()]
     if not leads:
         return NO_COUNT
     return ONE_COUNT if all(math.prod(lead) == 1 for lead in leads) else EVERY_COUNT
-
-
-def _cell_sizes(length: int, cells: int) -> np.ndarray:
-    """How many positions each cell has."""
-    return np.diff(-(-np.arange(cells + 1) * length // cells))

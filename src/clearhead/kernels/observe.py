@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite
+from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite, split_inverse
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, NO_BIAS, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -47,11 +47,11 @@ from clearhead.kernels.scores import (
     score_tile,
     tile_state,
 )
-from clearhead.kernels.statistics import catch_up, count_scores, rank, read_statistics
+from clearhead.kernels.statistics import catch_up, rank, read_statistics
 from clearhead.kernels.structs import WORD, laid_out, place, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, raise_row, soften_and_keep
+from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, count_allowed, raise_row, soften_and_keep, weigh_scores
 
 # What Watch.counting says: scores are not counted, for the first head only as all have the same mask, for every head.
 NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
@@ -110,9 +110,9 @@ class Watch(NamedTuple):
     part_rows: int  # address of the first row of the map that is each part's own
     part_step: int  # bytes from one part's sums over queries to the next's
     kept: int  # best keys of each query
-    query_cells: int
-    key_cells: int
-    all_queries: int  # there are in all, of which job.first_query is the first here
+    query_bits: int  # query i, of all there are, lies in row i >> query_bits of the map
+    key_bits: int
+    first_query: int  # number of the first query here
     position: int  # of that one among the keys
     counting: int
     notes: Notes
@@ -223,38 +223,26 @@ def look_back(watch, scratch, notes, panel, start, stop):
 def look_at_block(watch, notes, panel, block, received):
     """One block of weights, a cell of the map after another."""
     job = watch.job
-    like, width, cells, n_k = job.like, job.width, watch.key_cells, job.n_k
+    like, width, bits = job.like, job.width, watch.key_bits
     size = size_of(like)
-    at, cell, begun = block.key, 0, cell_of(block.key, cells, n_k)
+    at, cell, begun = block.key, 0, block.key >> bits
     while at < block.key + block.keys:
-        end = min(block.key + block.keys, end_of(begun + cell, cells, n_k))
+        end = min(block.key + block.keys, (begun + cell + 1) << bits)
         tile = Tile(notes.exponentials + at * width * size, end - at, width)
         column = cell * width * size
         read_statistics(like, tile, at, notes, received + at * size, notes.sums + column, notes.peaks + column)
         at = end
         cell += 1
-    if cells > 0:
+    if watch.map_sum.address != 0:
         add_to_map(watch, notes, panel, watch.map_sum, Tile(notes.sums, cell, width), begun, False)
         if watch.map_peak.address != 0:
             add_to_map(watch, notes, panel, watch.map_peak, Tile(notes.peaks, cell, width), begun, True)
 
 
 @helper
-def cell_of(n, cells, length):
-    """The cell of a map in which position n is; the first where there is no map."""
-    return n * cells // length
-
-
-@helper
-def end_of(cell, cells, length):
-    """The position after the last of a cell; the end where there is no map."""
-    return ((cell + 1) * length + cells - 1) // cells if cells > 0 else length
-
-
-@helper
 def add_to_map(watch, notes, panel, array, found, begun, highest):
     """A block, summed over cells of keys, into the map's rows: one row of numbers for each query's cell."""
-    job, cells = watch.job, watch.query_cells
+    job, bits = watch.job, watch.query_bits
     like, width = job.like, job.width
     size = size_of(like)
     padded = round_up(found.keys, lanes_of(like))
@@ -262,9 +250,9 @@ def add_to_map(watch, notes, panel, array, found, begun, highest):
     turn_rows(like, Rows(found.address, width * size), Rows(notes.turned, padded * size), padded, width)
     base = head_address(job, array, panel.head) + begun * size
     part = part_of(watch, panel)
-    here = cell_of(job.first_query + part * watch.part_panels * width, cells, watch.all_queries)
+    here = (watch.first_query + part * watch.part_panels * width) >> bits
     for i in range(panel.rows):
-        cell = cell_of(job.first_query + panel.first + i, cells, watch.all_queries)
+        cell = (watch.first_query + panel.first + i) >> bits
         target = base + (peek_long(watch.part_rows + part * WORD) + cell - here) * array.row
         if highest:
             raise_row(like, notes.turned + i * padded * size, target, padded)
@@ -276,18 +264,18 @@ def add_to_map(watch, notes, panel, array, found, begun, highest):
 def count(watch, scratch, notes, panel, block):
     """How many scores of a block are not masked, for each cell of the map."""
     job = watch.job
-    like, width, cells, n_k = job.like, job.width, watch.key_cells, job.n_k
+    like, width, bits = job.like, job.width, watch.key_bits
     size = size_of(like)
-    at, cell, begun = block.key, 0, cell_of(block.key, cells, n_k)
+    at, cell, begun = block.key, 0, block.key >> bits
     every = block.state == FULL and job.bias_form == NO_BIAS
     while at < block.key + block.keys:
-        end = min(block.key + block.keys, end_of(begun + cell, cells, n_k))
+        end = min(block.key + block.keys, (begun + cell + 1) << bits)
         target = notes.counts + cell * width * size
         if every:
             for i in range(width):
                 poke(like, target + i * size, cast(like, end - at))
         else:
-            count_scores(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
+            count_allowed(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
         at = end
         cell += 1
     add_to_map(watch, notes, panel, watch.map_count, Tile(notes.counts, cell, width), begun, False)
@@ -301,6 +289,7 @@ def write_queries(watch, scratch, notes, panel):
     size = size_of(like)
     entropies, distances = head_address(job, watch.entropy, head), head_address(job, watch.distance, head)
     sinks = head_address(job, job.sink, head)
+    weigh_best(watch, scratch, notes)
     for i in range(panel.rows):
         query = panel.first + i
         total, top = float(peek(like, scratch.total + i * size)), float(peek(like, scratch.top + i * size))
@@ -319,11 +308,21 @@ def write_queries(watch, scratch, notes, panel):
                 entropy = total
         poke(like, row_address(job, watch.entropy, entropies, query), cast(like, entropy))
         poke(like, row_address(job, watch.distance, distances, query), peek(like, notes.distance + i * size))
-        write_best(watch, notes, panel, i, top, share)
+        write_best(watch, notes, panel, i, share)
+
+
+@helper
+def weigh_best(watch, scratch, notes):
+    """The best scores as weights, just as anybody makes them who computes them again."""
+    like, width = watch.like, watch.job.width
+    size = size_of(like)
+    for i in range(width):
+        split_inverse(like, peek(like, scratch.total + i * size), notes.inverse + i * size, notes.factor + i * size)
+    weigh_scores(like, Tile(notes.best, watch.kept, width), scratch.top, notes.inverse, notes.factor)
 
 
 @inlined
-def write_best(watch, notes, panel, i, top, share):
+def write_best(watch, notes, panel, i, share):
     """The largest weights of a panel's query i, and the keys they are on."""
     job, best, best_keys = watch.job, watch.best, watch.best_keys
     like, head, query = job.like, panel.head, panel.first + i
@@ -335,7 +334,7 @@ def write_best(watch, notes, panel, i, top, share):
         number = peek_integer(like, notes.best_keys + place)
         weight = share if math.isnan(share) else 0.0
         if number >= 0:
-            weight = 2.0 ** (float(peek(like, notes.best + place)) - top) * share
+            weight = float(peek(like, notes.best + place))
         if j == 0:
             peak = row_address(job, watch.peak, head_address(job, watch.peak, head), query)
             poke(like, peak, cast(like, weight))

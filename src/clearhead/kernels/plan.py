@@ -6,10 +6,14 @@ import functools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from clearhead.call import Call
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
 from clearhead.kernels.target import TARGET
+from clearhead.kernels.thin import is_thin
+from clearhead.matrices import cell_length
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
 LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
@@ -32,6 +36,7 @@ class Plan(NamedTuple):
     splits: int
     tasks: int
     heads_per_task: int
+    thin: bool  # whether there are so few queries that a panel goes the way of `thin`
     scratch: Scratch
 
 
@@ -94,6 +99,16 @@ def watching_plan(shape: Shape) -> Plan:
     return plan._replace(tasks=plan.heads * parts)
 
 
+@functools.lru_cache(maxsize=256)
+def window_plan(shape: Shape) -> Plan:
+    """Panels of queries against keys, as in the forward pass, but with the wide products in any case.
+
+    Each number comes out as it does in panels of full width.
+    """
+    whole = _plan(shape, folded=1, vectors=_vectors_for(shape.n_q, shape.lanes), split=max(shape.n_k, 1))
+    return _split(shape, whole, math.ceil(FEW_TASKS / max(whole.tasks, 1)), LEAST_SPLIT)._replace(thin=False)
+
+
 def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
     width = vectors * shape.lanes
     panels = math.ceil(shape.n_q * folded / width)
@@ -110,6 +125,7 @@ def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
         splits=splits,
         tasks=panels * heads * splits,
         heads_per_task=1,
+        thin=vectors == 1 and is_thin(shape.n_q * folded, shape.d, shape.d_v, shape.lanes),
         scratch=scratch_for(shape.itemsize, width, shape.d, shape.d_v, shape.ranges),
     )
 
@@ -123,3 +139,18 @@ def _split(shape: Shape, plan: Plan, parts: int, least: int) -> Plan:
 def _vectors_for(rows: int, lanes: int) -> int:
     """How many vectors wide a panel has to be for so many queries."""
     return 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+
+
+def cell_bits(n: int, size: int) -> int:
+    """The smallest l for which n positions lie in at most `size` cells of 2^l; without cells, one for all positions."""
+    return cell_length(n, size).bit_length() - 1 if size else 62
+
+
+def cells_of(n: int, size: int) -> int:
+    """How many cells that makes."""
+    return -(-n >> cell_bits(n, size)) if size else 0
+
+
+def cell_lengths(n: int, bits: int) -> np.ndarray:
+    """How many of n positions each cell of 2^bits has."""
+    return np.minimum(n - (np.arange(-(-n >> bits)) << bits), 1 << bits)

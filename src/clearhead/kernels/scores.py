@@ -2,7 +2,8 @@
 
 A panel of queries lies side by side in vector lanes; a block of keys is read where it lies, or converted. Products
 become scores as the options say: scale → softcap → bias → mask. The mask comes as runs of keys for each query, from
-which a panel knows its first and last key and whether a block is empty, full or mixed, or as an array of flags.
+which a panel knows its first and last key and whether a block is empty, full or mixed, as a period, or as an array of
+flags.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from clearhead.kernels.memory import (
     turn_rows,
 )
 from clearhead.kernels.structs import AXES, WORD
-from clearhead.kernels.thin import is_thin, thin_scores
-from clearhead.kernels.tile import LOG2E, Tile, add_relative, add_tile, cap, drop, keep_ranges, stretch
+from clearhead.kernels.thin import thin_scores
+from clearhead.kernels.tile import LOG2E, Tile, add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
 
 
 @helper
@@ -83,7 +84,7 @@ def load_queries(job, scratch, panel):
         turn_rows(like, Rows(scratch.rows, padded * size), turned, width, padded)
     factor = cast(like, job.scale)
     stretch(like, scratch.queries, d * width, factor, cast(like, job.scale - factor))
-    if is_thin(job, panel.rows):  # they are wanted as rows too, scaled
+    if job.thin:  # they are wanted as rows too, scaled
         turn_rows(like, turned, Rows(scratch.rows, d * size), d, width)
 
 
@@ -106,6 +107,8 @@ def load_ranges(job, scratch, panel):
     """Each query's ranges of keys into scratch; returns the first key any of them needs and the one after the last."""
     part = panel.head // job.heads
     start, stop = part * job.split, min(job.n_k, (part + 1) * job.split)
+    if job.period > 1:
+        load_residues(job, scratch, panel)
     if job.ranges == 0:
         return start, stop
     like, width = job.like, job.width
@@ -125,12 +128,21 @@ def load_ranges(job, scratch, panel):
     return max(start, least), min(stop, most)
 
 
+@helper
+def load_residues(job, scratch, panel):
+    """Which of every `period` keys each query may attend to."""
+    size = size_of(job.like)
+    for i in range(job.width):
+        residue = ((panel.first + i) % job.n_q + job.phase) % job.period
+        poke_integer(job.like, scratch.residue + i * size, residue)
+
+
 @inlined
 def tile_state(job, scratch, panel, key, keys):
     """Whether the mask leaves nothing, everything or some of a tile."""
-    state = FULL
+    state = FULL if job.period == 1 else MIXED
     if job.ranges > 0:
-        state = ranges_state(job, scratch, panel.rows, key, key + keys)
+        state = min(state, ranges_state(job, scratch, panel.rows, key, key + keys))
     if state != EMPTY and job.allowed.address != 0:
         state = min(state, flags_state(job, panel, key, keys))
     return state
@@ -171,7 +183,7 @@ def flags_state(job, panel, key, keys):
 def score_tile(job, scratch, panel, block):
     """A tile's scores, and what the options make of them."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    if is_thin(job, panel.rows):
+    if job.thin:
         thin_scores(job, scratch, keys, panel.rows, block.keys)
     else:
         score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
@@ -206,6 +218,8 @@ def shape_scores(job, scratch, panel, block):
         add_tile(like, tile, scratch.bias)
     if job.ranges > 0 and block.state == MIXED:
         keep_ranges(like, tile, block.key, job.ranges, scratch.low, scratch.high)
+    if job.period > 1:
+        keep_period(like, tile, block.key, job.period, scratch.residue)
 
 
 @helper

@@ -8,7 +8,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.tile import MINUS_INF, Tile
+from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I32, Fields, Vectors, vector_code
 
 COMPARED = 4  # keys that are compared with a query's worst kept key at once
@@ -134,21 +134,3 @@ def read_statistics(
     for n, address in enumerate((distance, sums, peaks)):
         for c in columns:
             v.store(found[n * WIDEST + c], v.pointer(address, c * step))
-
-
-@vector_code
-def count_scores(v: Vectors, tile: Tile, target: ir.Value) -> None:
-    """target[query] = how many of the rows of a tile of scores are not −inf."""
-    builder = v.b
-    step = v.lanes * v.size
-    base = v.pointer(tile.address)
-
-    def row(i: ir.Value, found: list[ir.Value]) -> list[ir.Value]:
-        here = builder.gep(base, [builder.mul(i, v.index(WIDEST * step))])
-        scores = [v.load(builder.gep(here, [v.index(c * step)])) for c in range(WIDEST)]
-        masked = [builder.fcmp_ordered("==", x, v.const(MINUS_INF)) for x in scores]
-        ones = [builder.select(m, v.const(0.0), v.const(1.0)) for m in masked]
-        return [builder.fadd(n, one) for n, one in zip(found, ones, strict=True)]
-
-    for c, n in enumerate(v.loop(tile.keys, 1, [v.const(0.0)] * WIDEST, row)):
-        v.store(n, v.pointer(target, c * step))

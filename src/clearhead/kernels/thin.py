@@ -21,11 +21,9 @@ FOUR = 4  # queries, and keys or vectors of columns: 16 sums in registers
 MOST = 8  # queries; with more, the other way is as fast
 
 
-@helper
-def is_thin(job, rows):
+def is_thin(rows: int, d: int, d_v: int, lanes: int) -> bool:
     """Whether a panel has so few queries that these products are the faster ones."""
-    lanes = lanes_of(job.like)
-    return job.vectors == 1 and rows <= MOST and lanes >= FOUR and job.d % lanes == 0 and job.d_v % lanes == 0
+    return rows <= MOST and lanes >= FOUR and d % lanes == 0 and d_v % lanes == 0
 
 
 @helper

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from clearhead.kernels.vector import I32, Vectors, vector_code
+from clearhead.kernels.vector import I32, I64, Fields, Vectors, vector_code
 
 UNROLL = 4  # rows per turn: enough independent work to hide the latency of max and add
 MINUS_INF = float("-inf")
@@ -262,6 +262,29 @@ def keep_ranges(v: Vectors, tile: Tile, first_key: ir.Value, ranges: ir.Value, l
 
 
 @vector_code
+def keep_period(v: Vectors, tile: Tile, first_key: ir.Value, period: ir.Value, residue: ir.Value) -> None:
+    """tile[key, query] ← −inf unless (first_key + key) % period is the query's residue, an integer of that size."""
+    builder = v.b
+    stride = builder.mul(tile.width, v.index(v.size))
+    step = builder.trunc(period, I32)  # dividing 32 bits takes half the time
+
+    def row(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        rest = builder.urem(builder.trunc(builder.add(first_key, i), I32), step)
+        wanted = v.splat(rest if v.size == 4 else builder.zext(rest, I64))
+        base = v.pointer(tile.address, builder.mul(i, stride))
+
+        def keep(offset: ir.Value) -> None:
+            here = builder.icmp_signed("==", v.load(v.pointer(residue, offset), v.words), wanted)
+            place = builder.gep(base, [offset])
+            v.store(builder.select(here, v.load(place), v.const(MINUS_INF)), place)
+
+        _columns(v, tile, keep)
+        return []
+
+    v.loop(tile.keys, 1, [], row)
+
+
+@vector_code
 def drop(v: Vectors, tile: Tile, first_key: ir.Value, low: ir.Value, high: ir.Value, threshold: ir.Value) -> None:
     """tile[key, query] ← 0 where the hash of the place is below the threshold (see textbook/dropout.py).
 
@@ -335,6 +358,73 @@ def weigh(v: Vectors, tile: Tile, other: ir.Value, lse: ir.Value, delta: ir.Valu
         return weight
 
     _each(v, tile, column)
+
+
+@vector_code
+def weigh_scores(v: Vectors, tile: Tile, top: ir.Value, by: ir.Value, rest: ir.Value) -> None:
+    """tile ← 2^(tile − top) · (by + rest), the inverse of the sum; 0 where the score is −inf, whatever the sum."""
+    builder = v.b
+
+    def column(offset: ir.Value) -> Callable[[ir.Value, ir.Value], None]:
+        highest, factor, remainder = (v.load(v.pointer(x, offset)) for x in (top, by, rest))
+        empty = builder.fcmp_ordered("==", highest, v.const(MINUS_INF))
+        reference = builder.select(empty, v.const(0.0), highest)
+
+        def weight(p: ir.Value, row: ir.Value) -> None:
+            v.store(_weight(v, v.load(p), reference, factor, remainder), p)
+
+        return weight
+
+    _each(v, tile, column)
+
+
+@vector_code
+def pool_weights(v: Vectors, tile: Tile, scratch: Fields, cell: Fields) -> None:
+    """cell.sums[query] = Σ weight and cell.peaks[query] = max weight over the keys of a tile of scores.
+
+    The weights are those of `weigh_scores`, with scratch.top, total and alpha. A maximum passes over NaN.
+    """
+    builder = v.b
+    top, by, rest, sums, peaks = scratch.top, scratch.total, scratch.alpha, cell.sums, cell.peaks
+
+    def column(offset: ir.Value) -> None:
+        highest, factor, remainder = (v.load(v.pointer(x, offset)) for x in (top, by, rest))
+        empty = builder.fcmp_ordered("==", highest, v.const(MINUS_INF))
+        reference = builder.select(empty, v.const(0.0), highest)
+
+        def add(p: ir.Value, _: ir.Value, found: list[ir.Value]) -> list[ir.Value]:
+            weight = _weight(v, v.load(p), reference, factor, remainder)
+            return [builder.fadd(found[0], weight), v.max(weight, found[1])]
+
+        chains = _rows(v, tile, offset, [v.const(0.0)] * 2, add)
+        total, peak = chains[0]
+        for more, other in chains[1:]:
+            total, peak = builder.fadd(total, more), v.max(other, peak)
+        v.store(total, v.pointer(sums, offset))
+        v.store(peak, v.pointer(peaks, offset))
+
+    _columns(v, tile, column)
+
+
+@vector_code
+def count_allowed(v: Vectors, tile: Tile, target: ir.Value) -> None:
+    """target[query] = how many scores of a tile are not −inf."""
+    builder = v.b
+
+    def column(offset: ir.Value) -> None:
+        def one(p: ir.Value, _: ir.Value, found: list[ir.Value]) -> list[ir.Value]:
+            masked = builder.fcmp_ordered("==", v.load(p), v.const(MINUS_INF))
+            return [builder.fadd(found[0], builder.select(masked, v.const(0.0), v.const(1.0)))]
+
+        (a,), (b,), (c,), (d,) = _rows(v, tile, offset, [v.const(0.0)], one)
+        v.store(builder.fadd(builder.fadd(a, b), builder.fadd(c, d)), v.pointer(target, offset))
+
+    _columns(v, tile, column)
+
+
+def _weight(v: Vectors, score: ir.Value, reference: ir.Value, factor: ir.Value, rest: ir.Value) -> ir.Value:
+    weight = _product(v, v.exp2(v.b.fsub(score, reference)), factor, rest)
+    return v.b.select(v.b.fcmp_ordered("==", score, v.const(MINUS_INF)), v.const(0.0), weight)
 
 
 @vector_code

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw everything first, then write it, so that a text that cannot be read leaves nothing behind."""
-    from clearhead.figures.save import rendered
+    from clearhead.figures.sheet import rendered
     from clearhead.files import write_whole
     from clearhead.page.gallery import page
     from clearhead.page.showcase import pictures, read

@@ -19,6 +19,7 @@ from clearhead.figures import (
     visualize_layers,
     visualize_lines,
 )
+from clearhead.matrices import StoredMatrix
 from clearhead.page import captions
 from clearhead.page.captions import LANGUAGES, Words, in_language
 from clearhead.textbook.patterns import name_pattern
@@ -135,7 +136,8 @@ def _every_head(subject: Subject, language: str) -> Picture:
     attention = subject.attention
     stacks = {"encoder": attention.encoder, "decoder": attention.decoder, "cross": attention.cross}
     layers = {f"{name} {i}": weights for name, stack in stacks.items() for i, weights in enumerate(stack)}
-    entropy = {(name, i): _entropy(head) for name, weights in layers.items() for i, head in enumerate(weights)}
+    means = {name: StoredMatrix(weights).entropy.mean(axis=-1) for name, weights in layers.items()}
+    entropy = {(name, i): float(mean) for name, heads in means.items() for i, mean in enumerate(heads)}
     name, head = min(entropy, key=lambda place: entropy[place])
     words = captions.EVERY_HEAD.filled(name=name, head=head, least=entropy[name, head])
     title = in_language(words.heading, language)
@@ -157,8 +159,3 @@ def strongest(weights: Float[np.ndarray, "n n"], pieces: list[str]) -> tuple[str
     others = np.where(np.eye(len(pieces), dtype=bool), -1.0, weights)
     query, key = np.unravel_index(int(others.argmax()), others.shape)
     return pieces[query], pieces[key], float(weights[query, key])
-
-
-def _entropy(weights: Float[np.ndarray, "n_q n_k"]) -> float:
-    logarithms = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    return float(0.0 - (weights * logarithms).sum(axis=-1).mean())

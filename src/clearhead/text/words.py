@@ -72,9 +72,14 @@ def group_spans(offsets: Sequence[Span], groups: Int[np.ndarray, " n"]) -> list[
 
 
 def group_labels(labels: Sequence[str], groups: ArrayLike) -> list[str]:
-    """One label for each group of neighbouring tokens: theirs, joined, without spaces at the ends or marks inside."""
+    """One label for each group of neighbouring tokens: theirs, joined, without spaces at the ends or marks inside.
+
+    groups: from 0 on; a token of group −1 is in none, and its label is left out.
+    """
     joined = [""] * (int(np.max(groups, initial=-1)) + 1)
     for label, group in zip(labels, np.asarray(groups), strict=True):
+        if group < 0:
+            continue
         if label.startswith(WENT_ON) and joined[group].endswith(GOES_ON):
             shared = next(reversed(list(clusters(joined[group][:-1]))), "")
             label = label[1:].removeprefix(shared)

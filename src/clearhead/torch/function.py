@@ -79,7 +79,7 @@ def attention(
         options["additive"] = name  # what errors call it
         full = bias if isinstance(bias, torch.Tensor) else None
         mask = masks.Once(mask) if isinstance(mask, masks.Mask) else mask  # what forward asks, backward need not
-        output, lse = _Attention.apply(q, k, v, full, table, sinks, mask, options)
+        output, lse, _, _ = _Attention.apply(q, k, v, full, table, sinks, mask, options)
     return (output, lse) if return_lse and lse is not None else output
 
 
@@ -118,21 +118,25 @@ class _Attention(torch.autograd.Function):
         sinks: torch.Tensor | None,
         mask: Mask | None,
         options: dict[str, Any],
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        output, lse = kernels.launch.compute(_prepared(q, k, v, bias, table, sinks, mask, options))
+    ) -> tuple[torch.Tensor, ...]:
+        output, lse, sums = kernels.launch.compute_with_sums(_prepared(q, k, v, bias, table, sinks, mask, options))
         assert lse is not None
-        return to_torch(output), to_torch(lse)
+        assert sums is not None
+        return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
         *tensors, mask, options = inputs
+        ctx.mark_non_differentiable(*output[2:])  # the sums, for the backward pass alone
         flags = mask if isinstance(mask, torch.Tensor) else None  # saved, so that torch notices if it is changed
         ctx.save_for_backward(*tensors, *output, flags)
         ctx.mask, ctx.options = None if flags is not None else mask, options
         ctx.set_materialize_grads(False)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor | None, lse_gradient: torch.Tensor | None) -> tuple[Any, ...]:
+    def backward(
+        ctx: Any, gradient: torch.Tensor | None, lse_gradient: torch.Tensor | None, *_: None
+    ) -> tuple[Any, ...]:
         if gradient is None and lse_gradient is None:
             return (None,) * 8
         wanted = tuple(ctx.needs_input_grad[:6])
@@ -168,6 +172,8 @@ class _Gradient(torch.autograd.Function):
         sinks: torch.Tensor | None,
         output: torch.Tensor,
         lse: torch.Tensor,
+        top: torch.Tensor,
+        total: torch.Tensor,
         gradient: torch.Tensor | None,
         lse_gradient: torch.Tensor | None,
         mask: Mask | None,
@@ -183,6 +189,7 @@ class _Gradient(torch.autograd.Function):
             None if lse_gradient is None else to_numpy(lse_gradient),
             shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
             of_bias=wanted[3] or wanted[4],
+            sums=kernels.launch.Sums(to_numpy(top), to_numpy(total)),
         )
         inputs = (q, k, v, bias, table, sinks)
         return tuple(

@@ -124,7 +124,7 @@ def translate(options: argparse.Namespace) -> int:
     reader = translator.reader if options.layer is None else Reader(options.layer, options.head)
     save = None
     if options.figure is not None:
-        from clearhead.figures.save import checked_path
+        from clearhead.figures.sheet import checked_path
 
         save = checked_path(options.figure)
     for translated in translator.translate(options.texts):

@@ -11,8 +11,10 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from clearhead.figures import visualize_attention
-from clearhead.figures.save import checked_path
+from clearhead.figures.sheet import checked_path
 from clearhead.files import unfinished
+from clearhead.text.labels import labels_from_offsets
+from clearhead.text.spans import Span
 from clearhead.translate.alignment import Reader
 from clearhead.translate.report import percent
 from clearhead.translate.translator import Translated
@@ -22,9 +24,9 @@ MOST_PICTURES = 6
 SECONDS_EACH, SECONDS_LAST = 0.7, 2.5
 
 
-def labels(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+def labels(text: str, spans: Sequence[Span]) -> list[str]:
     """Each piece as it stands in the text, and the end, which is a place to look at too."""
-    return [*(text[start:stop] for start, stop in spans), SPECIAL[END]]
+    return [*labels_from_offsets(text, spans), SPECIAL[END]]
 
 
 def heads(translated: Translated, *, save: Path | None = None) -> Figure:

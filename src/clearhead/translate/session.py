@@ -112,7 +112,7 @@ def check_places(order: Order) -> None:
         for path in order.films:
             checked_film(path)
     if order.figure is not None:
-        from clearhead.figures.save import checked_path
+        from clearhead.figures.sheet import checked_path
 
         checked_path(order.figure)
     if order.out.exists() and not order.overwrite:
@@ -153,15 +153,15 @@ def prepared(order: Order, tasks: Sequence[Task]) -> Trainer:
         held_out = max(1, min(settings.held_out, int(len(task.train) * SHARE_HELD_OUT)))
         settings = replace(settings, held_out=held_out)
     corpus = Corpus.encoded(task.train, vocabulary)
-    star = Corpus.encoded([film_star(tasks)], vocabulary)
-    watched = star.sources[0], star.targets[0]
+    filmed = Corpus.encoded([filmed_example(tasks)], vocabulary)
+    watched = filmed.sources[0], filmed.targets[0]
     trainer = Trainer(task.name, corpus, vocabulary, recipe.shape, settings, watched)
     if order.resume:
         trainer.resume(order.checkpoint)
     return trainer
 
 
-def film_star(tasks: Sequence[Task]) -> Example:
+def filmed_example(tasks: Sequence[Task]) -> Example:
     """The example that is filmed: much to align, few signs, short. Unseen, but for pairs, where it must be spelled."""
     task = tasks[-1]
     examples = task.test[:100] if task.test[0].links else task.train[:100]
@@ -263,12 +263,12 @@ def draw(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence
         return
     from clearhead.translate import film
 
-    star = film_star(tasks)
+    filmed = filmed_example(tasks)
     if order.figure is not None:
-        film.heads(translator.translate([star.source])[0], save=order.figure)
+        film.heads(translator.translate([filmed.source])[0], save=order.figure)
         print(f"written: {order.figure}")
     for path in order.films:
-        watched = translator.forced(star.source, star.target)
+        watched = translator.forced(filmed.source, filmed.target)
         looks = {moment.step: moment.exact for moment in trainer.moments}
         film.strip(watched, trainer.film, looks, translator.reader, save=path)
         print(f"written: {path}")

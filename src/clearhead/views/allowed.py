@@ -25,6 +25,8 @@ def allowed(
         result &= ((low <= key) & (key < high)).any(axis=0)
     if call.allowed is not None:
         result &= of_head(call.allowed, call, batch, head)[query, key]
+    if call.period > 1:
+        result &= (query + call.phase - key) % call.period == 0
     if call.rule is not None:
         number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
         place = np.full((1, 1), number), np.full((1, 1), head)
@@ -46,7 +48,8 @@ def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
     """How many keys each query may attend to: → (…, h, n_q)"""
     full = (*call.lead, call.n_q)
     table_forbids = call.table is not None and bool(np.isneginf(call.table).any())
-    if call.allowed is None and call.rule is None and call.bias is None and not table_forbids:
+    runs_alone = call.allowed is None and call.rule is None and call.period == 1
+    if runs_alone and call.bias is None and not table_forbids:
         if call.ranges is None:
             return np.full(full, call.n_k)
         return np.broadcast_to(union_size(*call.ranges), full)
@@ -57,6 +60,14 @@ def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
             query = np.arange(call.n_q)[strip, None]
             result[(*batch, head)][strip] = allowed(call, batch, head, query, key).sum(axis=-1)
     return result
+
+
+def heads_share_mask(call: Call) -> bool:
+    """Whether what is masked in one head is so in all heads of its batch entry, as far as a glance can tell."""
+    if call.rule is not None or (call.table is not None and len(call.table) > 1 and np.isneginf(call.table).any()):
+        return call.heads == 1
+    runs = None if call.ranges is None else call.ranges.low
+    return all(x is None or x.ndim < 3 or x.shape[-3] == 1 for x in (runs, call.allowed, call.bias)) or call.heads == 1
 
 
 def every_head(call: Call) -> Iterator[tuple[tuple[int, ...], int]]:

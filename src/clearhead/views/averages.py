@@ -17,14 +17,15 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
+from clearhead.matrices import REDUCTIONS, Tokens
 from clearhead.views import passes, tiles, windows
-from clearhead.views.allowed import allowed, strips
+from clearhead.views.allowed import allowed, heads_share_mask, strips
 from clearhead.views.choosing import chosen, of_batch
 from clearhead.views.conversion import Convert, handed_back
 from clearhead.views.grouping import Labels, between_groups
 
 if TYPE_CHECKING:
-    from clearhead.views.view import Tokens, View
+    from clearhead.views.view import View
 
 
 def average(views: View | Sequence[View], heads: Any = None) -> Average:
@@ -128,7 +129,7 @@ class Average:
 
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
         """The tile of everything, in as many cells as the views' maps have: → (…, size_q, size_k)"""
-        return self.tile(size=self.views[0].map_size, reduce=reduce)
+        return self.tile(size=tiles.size_of_map(self.views[0]), reduce=reduce)
 
     @handed_back
     def weights(
@@ -151,13 +152,13 @@ class Average:
     ) -> Float[Any, "... cells_q cells_k"]:
         """A window pooled into cells, as `View.tile` does: → (…, cells_q, cells_k)"""
         _check_head(head)
-        checks.choice("reduce", reduce, tiles.REDUCE)
+        checks.choice("reduce", reduce, REDUCTIONS)
         window = tiles.checked_window(rows, cols, size, self.n_q, self.n_k)
         entries = of_batch(np.arange(int(np.prod(self.batch_shape))).reshape(self.batch_shape), batch, self.batch_shape)
         result = np.empty((*entries.shape, *window.cells), self.views[0].call.kind)
         for place in np.ndindex(entries.shape):
             which = tuple(int(i) for i in np.unravel_index(entries[place], self.batch_shape))
-            result[place] = tiles.pooled(window, self._strips(which, window), reduce)
+            result[place] = self._tile(which, window, reduce)
         return result
 
     def row(self, query: int, head: Any = None, *, batch: Any = None) -> Float[Any, "... n_k"]:
@@ -185,17 +186,46 @@ class Average:
             for view, heads in zip(self.views, self.chosen, strict=True)
         )
 
-    def _strips(self, batch: tuple[int, ...], window: tiles.Window) -> Iterator[tiles.Strip]:
-        """Some rows of a window of the mean at a time: where they begin, weights, and which are not masked."""
-        key = np.arange(window.cols.start, window.cols.stop)
-        for strip in strips(window.rows.stop - window.rows.start, key.size):
+    def _tile(self, batch: tuple[int, ...], window: tiles.Window, reduce: str) -> np.ndarray:
+        """A tile of one batch entry. Sums can be averaged; maxima are those of the mean, some rows of it at a time."""
+        kind = self.views[0].call.kind
+        if reduce == "mean":
+            found = [tiles.pooled(view, window, number, reduce) for view, number in self._entries(batch)]
+            of_views = np.split(np.stack([x.total[0] for x in found]), np.cumsum([x.size for x in self.chosen])[:-1])
+            total = mean(mean(iter(totals)) for totals in of_views)
+            places = found[0].places[0] if self._one_mask else self._places(batch, window)
+            return tiles.cell_values(tiles.Pooled(total, total, places), reduce, kind)
+        peak = np.zeros(window.cells)
+        for strip in strips(*window.shape):
             rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
-            query = np.arange(rows.start, rows.stop)[:, None]
+            tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
+        return tiles.cell_values(tiles.Pooled(peak, peak, self._places(batch, window)), reduce, kind)
+
+    def _places(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
+        """How many places of each cell at least one head may attend to."""
+        count = np.zeros(window.cells, np.int64)
+        key = np.arange(window.cols.start, window.cols.stop)
+        for strip in strips(*window.shape):
+            query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)[:, None]
             unmasked = np.zeros((len(query), key.size), np.bool_)
-            for view, heads in zip(self.views, self.chosen, strict=True):
-                for head in heads.tolist():
-                    unmasked |= allowed(view.call, *windows.place(view, (*batch, head)), query, key)
-            yield strip.start, self._window(rows, window.cols, batch), unmasked
+            for view, number in self._entries(batch):
+                unmasked |= allowed(view.call, *windows.place(view, number), query, key)
+            tiles.join_rows(np.add, unmasked, strip.start, window, count)
+        return count
+
+    def _entries(self, batch: tuple[int, ...]) -> Iterator[tuple[View, int]]:
+        """Every head that is averaged over in a batch entry: its view, and its number over all axes of that."""
+        for view, heads in zip(self.views, self.chosen, strict=True):
+            for head in heads.tolist():
+                yield view, int(np.ravel_multi_index((*batch, head), view.lead)) if view.lead else 0
+
+    @property
+    def _one_mask(self) -> bool:
+        """Whether what is masked in one head is masked in all of them."""
+        first = self.views[0]
+        unbiased = all(view.call.bias is None and view.call.table is None for view in self.views)
+        alike = unbiased and all(view.mask is first.mask for view in self.views)
+        return heads_share_mask(first.call) and (alike or len(self.views) == 1)
 
 
 def mean(parts: Iterator[np.ndarray]) -> np.ndarray:

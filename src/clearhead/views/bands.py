@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from clearhead.textbook.pattern_scores import NEAR_RADII
-from clearhead.views.allowed import every_head
+from clearhead.views import windows
+from clearhead.views.allowed import allowed, every_head
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
 
 BAND = max(NEAR_RADII)  # keys on either side
-ROWS = 256  # queries at a time
 
 
 def band_scores(
@@ -27,10 +27,12 @@ def band_scores(
     """The mean score of a window of each radius, over each of several sets of queries: → (…, h, radii) for each set"""
     sums = [np.zeros((*view.call.lead, len(radii))) for _ in places]
     flat = [at.reshape(*view.call.lead, view.n_q) for at in places]
-    for batch, head in every_head(view.call):
-        for start in range(0, view.n_q, ROWS):
-            rows = slice(start, min(start + ROWS, view.n_q))
-            scores = _windows(view, batch, head, rows)[:, np.asarray(radii) - 1]
+    position = np.arange(view.n_q) + view.n_k - view.n_q
+    keys = position[:, None] + np.arange(-BAND, BAND + 1)
+    for rows, bands in windows.near(view, keys):
+        for batch, head in every_head(view.call):
+            band = bands[(*batch, head)]
+            scores = _windows(band, _attended(view, batch, head, rows, keys[rows]))[:, np.asarray(radii) - 1]
             for total, at in zip(sums, flat, strict=True):
                 total[(*batch, head)] += scores[at[(*batch, head)][rows]].sum(axis=0, dtype=np.float64)
     return [
@@ -39,11 +41,19 @@ def band_scores(
     ]
 
 
-def _windows(view: View, batch: tuple[int, ...], head: int, rows: slice) -> Float[np.ndarray, "rows radii"]:
+def _attended(
+    view: View, batch: tuple[int, ...], head: int, rows: slice, keys: Int[np.ndarray, "rows band"]
+) -> Bool[np.ndarray, "rows band"]:
+    """Which keys of a band there are, and may be attended."""
+    there = (keys >= 0) & (keys < view.n_k)
+    query = np.arange(rows.start, rows.stop)[:, None]
+    return there & allowed(view.call, batch, head, query, np.where(there, keys, 0))
+
+
+def _windows(
+    band: Float[np.ndarray, "rows band"], there: Bool[np.ndarray, "rows band"]
+) -> Float[np.ndarray, "rows radii"]:
     """How much each query looks like an even window of radius 1, 2, … BAND: → (rows, BAND)"""
-    query = np.arange(rows.start, rows.stop)
-    keys = (query + view.n_k - view.n_q)[:, None] + np.arange(-BAND, BAND + 1)
-    band, there = view.recomputed.picked(batch, head, query, keys)
     surprise = -band * np.log(band, out=np.zeros_like(band), where=band > 0)
     return even(*(_outwards(x) for x in (band, surprise, there.astype(np.int64))))
 

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from clearhead import kernels, masks
 from clearhead.views import passes
-from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -58,13 +57,12 @@ def _given(view: View, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
     values = hot[..., None, :, :] if view.lead else hot
     keys = np.flatnonzero(hot.any(axis=(*range(hot.ndim - 2), -1)))
     first, last = (int(keys[0]), int(keys[-1])) if keys.size else (0, -1)
-    if last - first + 1 == view.n_k or too_far(view.recomputed.lse).any():
+    if last - first + 1 == view.n_k:
         return passes.mix(view, values)
     call = passes.again(view, values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
-    output, lse = kernels.launch.compute(call)
-    assert lse is not None
-    share = view.shaped(view.recomputed.share(lse.reshape(view.recomputed.lse.shape)))
-    return np.asarray(output * share[..., None])
+    output, _, sums = kernels.launch.compute_with_sums(call)
+    assert sums is not None
+    return np.asarray(output * view.shaped(sums.share_in(view.sums))[..., None])
 
 
 def _in_order(groups: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
 """Other questions to the same queries and keys, each answered by another pass of the kernels.
 
-What is a sum over many weights is not summed weight by weight: a mass is what an lse of fewer keys says, mixed values
+What is a sum over many weights is not summed weight by weight: a mass is what the sums of fewer keys say, mixed values
 are attention itself, and what keys receive is observed.
 """
 
@@ -14,36 +14,18 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.views.allowed import allowed, every_head, strips
-from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
-    from clearhead.kernels.observation import Observation
     from clearhead.views.view import View
 
 
 def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
     """The share of attention on the keys a further mask allows: see `View.mass`."""
-    lse = view.recomputed.lse
     if further is None and view.call.sinks is None:
-        return view.shaped(np.where(np.isnan(lse), lse, ~np.isneginf(lse)).astype(view.call.kind))
-    call = again(view, None, _boolean(further), sinks=False)
-    part = kernels.launch.compute(call)[1]
-    assert part is not None
-    share, far = view.recomputed.share(part.reshape(lse.shape)), too_far(lse)
-    return view.shaped(_summed(view, call, share, far) if far.any() else share)
-
-
-def _summed(view: View, call: Call, share: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Masses weight by weight, for queries whose lse says too little."""
-    for batch, head in every_head(call):
-        rows = np.flatnonzero(far[(*batch, head)])
-        for strip in strips(rows.size, view.n_k):
-            query = rows[strip]
-            weights = view.recomputed.window(batch, head, query, slice(None))
-            kept = allowed(call, batch, head, query[:, None], np.arange(view.n_k))
-            share[(*batch, head)][query] = np.where(kept, weights, 0).sum(axis=-1)
-    return share
+        total = view.sums.total
+        return view.shaped(np.where(np.isnan(total), total, total != 0).astype(view.call.kind))
+    part = kernels.launch.sums_of(again(view, None, _boolean(further), sinks=False))
+    return view.shaped(part.share_in(view.sums))
 
 
 def mix(view: View, values: np.ndarray) -> np.ndarray:
@@ -65,18 +47,8 @@ def received_from(view: View, shares: np.ndarray) -> np.ndarray:
     return kernels.observation.observe(view.call, row_weights=shares, output=False).observation.received
 
 
-def pooled(view: View, size: int | None = None) -> Observation:
-    """What was observed, with a map; another one if it is to be of another size."""
-    observed = view.observed
-    if size is not None and observed.map_count.shape[-2:] != (min(size, view.n_q), min(size, view.n_k)):
-        return kernels.observation.observe(view.call, map_size=size, output=False).observation
-    if size is None and 0 in observed.map_count.shape[-2:] and view.n_q and view.n_k:
-        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
-    return observed
-
-
 def again(view: View, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
-    """The same call with other values, perhaps fewer keys and no sinks. Without values, for its lse alone.
+    """The same call with other values, perhaps fewer keys and no sinks. Without values, for its sums alone.
 
     The output is not rounded to half precision, as these values are not the model's.
     """
@@ -97,7 +69,7 @@ def again(view: View, values: np.ndarray | None, further: masks.Mask | None = No
 
 
 def no_values(like: ArrayLike, keys: ArrayLike) -> np.ndarray:
-    """Values of one column that takes no memory, for calls of which only the lse is wanted."""
+    """Values of one column that takes no memory, for calls of which only the sums are wanted."""
     values, k = (checks.float_array("k", x, ndim=2) for x in (like, keys))
     return np.broadcast_to(np.zeros((), values.dtype), (*values.shape[:-2], k.shape[-2], 1))
 

@@ -2,7 +2,7 @@
 
 What the patterns are is told in `clearhead.textbook.patterns`, and what a score means in `textbook.pattern_scores`,
 which is the judge of what is found here. All of it is streamed: entropies from the kernels, single keys and bands
-computed again from q, k and lse.
+computed again.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def _best_radius(
 def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
     """The score of one window, for each query, by the kernels."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
-    seen = kernels.observation.observe(call, output=False)
-    share, counts = view.recomputed.share(seen.lse.reshape(*call.lead, call.n_q)), counts_of(call)
-    evenness = np.exp(seen.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
+    watched = kernels.observation.observe(call, output=False)
+    share, counts = watched.sums.share_in(view.sums), counts_of(call)
+    evenness = np.exp(watched.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
     return view.shaped(np.minimum(share * evenness, 1))
 
 

@@ -21,7 +21,6 @@ from clearhead.call import Call
 from clearhead.textbook.pattern_scores import checked_token_ids
 from clearhead.views import passes
 from clearhead.views.allowed import counts, union_size
-from clearhead.views.weights import too_far
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -50,20 +49,20 @@ def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
 def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:
     """The mass on the keys whose token is the query's: those before it, and those after it too if `later`."""
     call = passes.again(view, None, sinks=False)
-    tied = call.allowed is not None or call.rule is not None or call.bias is not None or call.table is not None
-    if tied or call.many_axes is not None or not view.recomputed.lse.size or too_far(view.recomputed.lse).any():
+    positional = (call.allowed, call.rule, call.bias, call.table)
+    tied = call.period > 1 or any(x is not None for x in positional)
+    if tied or call.many_axes is not None or not view.sums.top.size:
         return _by_rule(view, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
-    part = kernels.launch.compute(call)[1]
-    assert part is not None
+    sums = kernels.launch.sums_of(call)
     assert call.ranges is not None
     full = (*call.lead, call.n_q)
     back = np.argsort(order, axis=-1).reshape(*call.batch_shape, 1, call.n_q)
-    part, keys = (
+    top, total, keys = (
         np.take_along_axis(x, np.broadcast_to(back, full), axis=-1)
-        for x in (part.reshape(full), np.broadcast_to(union_size(*call.ranges), full))
+        for x in (*sums, np.broadcast_to(union_size(*call.ranges), full))
     )
-    return TokenMass(view.shaped(view.recomputed.share(part)), view.shaped(keys))
+    return TokenMass(view.shaped(kernels.launch.Sums(top, total).share_in(view.sums)), view.shaped(keys))
 
 
 def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> tuple[np.ndarray, Call]:

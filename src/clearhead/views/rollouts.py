@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
-from clearhead.views import passes
+from clearhead.views import passes, tiles
 from clearhead.views.averages import checked_views, chosen_heads, over_heads
 from clearhead.views.choosing import chosen
 
@@ -61,31 +61,33 @@ def flow(
 
 
 class ApproximateRollout(NamedTuple):
-    """Rollout between cells of positions instead of positions, approximate: shares (…, size, size), cells (n).
+    """Rollout between cells of positions instead of positions, approximate: shares (…, c, c), cells (n).
 
     shares[a, b] is how much of the outputs in cell a came from the inputs in cell b; cells has the cell of each
     position. With a cell for each position it is exact.
     """
 
-    shares: Float[Any, "... size size"]
+    shares: Float[Any, "... c c"]
     cells: Any
 
 
 def pooled_rollout(
     views: View | Sequence[View], size: int = 256, *, residual: float = 0.5, heads: Any = None
 ) -> ApproximateRollout:
-    """Rollout of every position at once, approximately: on maps pooled to `size` × `size` cells.
+    """Rollout of every position at once, approximately: on maps pooled to at most `size` cells of 2^l positions a side.
 
     Each layer is exact for its cells; their product takes what arrives in a cell for evenly spread within it, which
     it need not be. For single positions `rollout` is exact.
     """
     layers, share = checked_views(views, square=True), _share(residual)
-    n, size = layers[0].n_q, min(checks.count("size", size), layers[0].n_q)
-    cells = np.arange(n) * size // max(n, 1)
-    queries = np.maximum(np.bincount(cells, minlength=size), 1)[:, None]
-    product = np.broadcast_to(np.eye(size), (*layers[0].batch_shape, size, size))
+    n = layers[0].n_q
+    window = tiles.checked_window(None, None, checks.count("size", size), n, n)
+    cells = np.arange(n) // window.by_q
+    queries = np.maximum(np.bincount(cells, minlength=window.cells[0]), 1)[:, None]
+    product = np.broadcast_to(np.eye(*window.cells), (*layers[0].batch_shape, *window.cells))
     for view in layers:
-        moved = over_heads(view, passes.pooled(view, size).map_sum, chosen_heads(view, heads)) / queries
+        sums = view.shaped(tiles.pooled(view, window, None, "mean").total)
+        moved = over_heads(view, sums, chosen_heads(view, heads)) / queries
         product = share * product + (1 - share) * (moved @ product)
     product = np.array(product, layers[0].call.kind)
     return ApproximateRollout(layers[0].convert(product), layers[0].convert(cells))

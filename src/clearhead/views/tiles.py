@@ -1,26 +1,30 @@
 """Windows pooled into cells: what is drawn of a matrix that has more places than a screen has pixels.
 
-A cell is a square or oblong of 2^l × 2^m places, counted from the window's start, so that the cells of a coarser tile
-are made of those of a finer one. It holds the mean or the maximum over its places that are not masked, NaN where all
-of them are. No more than a strip of the window is there at a time.
+A cell is 2^l × 2^m places, counted from the window's start, so that the cells of a coarser tile are made of those of a
+finer one. It holds the mean or the maximum over its places that are not masked, NaN where all of them are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from clearhead import checks
-from clearhead.views.allowed import allowed, strips
-from clearhead.views.windows import numbered, of_heads
+from clearhead import checks, kernels
+from clearhead.matrices import REDUCTIONS, cell_length
+from clearhead.views.windows import of_heads, one_head, place
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
 
-REDUCE = ("mean", "max")
+
+class Pooled(NamedTuple):
+    """Cells of a window: the sum and the maximum of the weights in each, and how many places are not masked."""
+
+    total: np.ndarray
+    peak: np.ndarray
+    places: np.ndarray
 
 
 class Window(NamedTuple):
@@ -32,26 +36,90 @@ class Window(NamedTuple):
     by_k: int
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """How many queries and keys there are."""
+        return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+
+    @property
     def cells(self) -> tuple[int, int]:
         """How many cells there are."""
-        tall, wide = self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+        tall, wide = self.shape
         return -(-tall // self.by_q), -(-wide // self.by_k)
 
+    @property
+    def bits(self) -> tuple[int, int]:
+        """Which powers of two a cell is."""
+        return self.by_q.bit_length() - 1, self.by_k.bit_length() - 1
 
-def cell_length(n: int, size: int) -> int:
-    """The smallest power of two of which `size` cells hold n positions."""
-    return 1 << max(-(-n // size) - 1, 0).bit_length()
+    def made_of(self, finer: Window) -> bool:
+        """Whether each cell is made of whole cells of another window, which begins where the matrix does."""
+        runs = ((self.rows, self.by_q, finer.rows, finer.by_q), (self.cols, self.by_k, finer.cols, finer.by_k))
+        return all(
+            by % length == 0 and run.start % length == 0 and (run.stop % length == 0 or run.stop == whole.stop)
+            for run, by, whole, length in runs
+        )
+
+    def coarser(self, how: np.ufunc, cells: np.ndarray, finer: Window) -> np.ndarray:
+        """The cells of a finer window joined into those of this one: (…, cells_q, cells_k)"""
+        for axis, run, by, length in ((-2, self.rows, self.by_q, finer.by_q), (-1, self.cols, self.by_k, finer.by_k)):
+            first, end = run.start // length, -(-run.stop // length)
+            cells = np.take(cells, range(first, end), axis=axis)
+            if by > length and end > first:
+                cells = how.reduceat(cells, np.arange(0, end - first, by // length), axis=axis)
+        return cells
 
 
 def tile(view: View, head: Any, rows: Any, cols: Any, size: Any, reduce: str, batch: Any) -> Float[np.ndarray, ...]:
     """See `View.tile`."""
-    checks.choice("reduce", reduce, REDUCE)
+    checks.choice("reduce", reduce, REDUCTIONS)
     window = checked_window(rows, cols, size, view.n_q, view.n_k)
+    if head is None and batch is None:
+        return view.shaped(cell_values(pooled(view, window, None, reduce), reduce, view.call.kind))
     entries = of_heads(view, head, batch)
     result = np.empty((*entries.shape, *window.cells), view.call.kind)
-    for place in np.ndindex(entries.shape):
-        result[place] = pooled(window, _strips(view, *numbered(view, int(entries[place])), window), reduce)
+    for entry in np.ndindex(entries.shape):
+        result[entry] = cell_values(pooled(view, window, entries[entry], reduce), reduce, view.call.kind)[0]
     return result
+
+
+def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
+    """Each cell's sum or maximum, and how many of its places are not masked: (*call.lead, cells), or (1, cells)
+
+    Of every head, or of one by its number over all of them. Cells that are made of those of the view's map are taken
+    from there, others are computed again.
+    """
+    whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
+    if not (view.map_size and window.made_of(whole)):
+        call, sums = (view.call, view.sums) if number is None else one_head(view, number)
+        return Pooled(*kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits))
+    kept = map_of(view, whole, reduce)
+    if number is not None:
+        batch, head = place(view, number)
+        kept = Pooled(*(x[batch][[head]] for x in kept))
+    return Pooled(*(window.coarser(how, x, whole) for how, x in zip((np.add, np.maximum, np.add), kept, strict=True)))
+
+
+def map_of(view: View, whole: Window, reduce: str) -> Pooled:
+    """The sums that were kept while looking; for maxima, another pass the first time."""
+    if reduce == "max":
+        return view.maxima
+    shape = (*view.call.lead, *whole.cells)
+    total, places = view.observed.map_sum.reshape(shape), view.observed.map_count.reshape(shape)
+    return Pooled(total, total, places)
+
+
+def size_of_map(view: View) -> int:
+    """How many cells the map of a view has along either side, at most."""
+    if not view.map_size:
+        raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
+    return view.map_size
+
+
+def cell_values(cells: Pooled, reduce: str, kind: Any) -> np.ndarray:
+    """From sums, maxima and counts of cells to what a tile holds."""
+    found = cells.total / np.maximum(cells.places, 1) if reduce == "mean" else cells.peak
+    unknown = (cells.places == 0) | np.isnan(cells.total)  # a maximum passes over NaN, a sum does not
+    return np.where(unknown, np.nan, found).astype(kind)
 
 
 def checked_window(rows: Any, cols: Any, size: Any, n_q: int, n_k: int) -> Window:
@@ -75,35 +143,12 @@ def run_of(name: str, positions: Any, n: int) -> slice:
     return slice(start, stop)
 
 
-Strip = tuple[int, Float[np.ndarray, "rows cols"], Bool[np.ndarray, "rows cols"]]
-
-
-def _strips(view: View, batch: tuple[int, ...], head: int, window: Window) -> Iterator[Strip]:
-    """The window of one head, some rows at a time: where they begin, their weights, and which are not masked."""
-    key = np.arange(window.cols.start, window.cols.stop)
-    for strip in strips(window.rows.stop - window.rows.start, key.size):
-        query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)
-        weights = view.recomputed.window(batch, head, query, window.cols)
-        yield strip.start, weights, allowed(view.call, batch, head, query[:, None], key)
-
-
-def pooled(window: Window, strips_of: Iterator[Strip], reduce: str) -> Float[np.ndarray, "cells_q cells_k"]:
-    """The mean or maximum over each cell's places that are not masked, from strips of the window."""
-    found, count = np.zeros(window.cells), np.zeros(window.cells, np.int64)
-    join: np.ufunc = np.add if reduce == "mean" else np.maximum
-    for start, weights, unmasked in strips_of:
-        if not weights.size:
-            continue
-        first, last = start // window.by_q, (start + len(weights) - 1) // window.by_q
-        cells = slice(first, last + 1)
-        found[cells] = join(found[cells], _over_cells(join, np.where(unmasked, weights, 0), start, window))
-        count[cells] += _over_cells(np.add, unmasked, start, window).astype(np.int64)
-    result = found / np.maximum(count, 1) if reduce == "mean" else found
-    return np.where(count > 0, result, np.nan)
-
-
-def _over_cells(join: np.ufunc, x: np.ndarray, start: int, window: Window) -> np.ndarray:
-    """Some rows of a window, the first of which is number `start`, joined into the cells they lie in."""
-    rows = np.arange(start // window.by_q, (start + len(x) - 1) // window.by_q + 1) * window.by_q - start
-    along = join.reduceat(x, np.arange(0, x.shape[1], window.by_k), axis=1, dtype=np.float64)
-    return np.asarray(join.reduceat(along, np.maximum(rows, 0), axis=0))
+def join_rows(how: np.ufunc, rows: np.ndarray, start: int, window: Window, cells: np.ndarray) -> None:
+    """Join some rows of a window, the first of which is number `start`, into the cells they lie in."""
+    if not rows.size:
+        return
+    first, last = start // window.by_q, (start + len(rows) - 1) // window.by_q
+    borders = np.maximum(np.arange(first, last + 1) * window.by_q - start, 0)
+    along = how.reduceat(rows, np.arange(0, rows.shape[1], window.by_k), axis=1, dtype=cells.dtype)
+    here = cells[first : last + 1]
+    how(here, how.reduceat(along, borders, axis=0), out=here)

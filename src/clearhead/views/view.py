@@ -5,8 +5,8 @@
     view.weights(head=3, rows=slice(900, 1000))       # any window of the matrix, computed when it is asked for
 
 Statistics stream out of the tiles in one pass beside the output, which has the bits `attention` gives it. Everything
-else is computed again from q, k and the lse, so a view holds on to q and k, the ones it was given: it reads them
-where they lie, and they must not be changed while it is in use.
+else is computed again from q, k and two sums for each query, so a view holds on to q and k, the ones it was given: it
+reads them where they lie, and they must not be changed while it is in use.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import prepare
+from clearhead.matrices import Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
 from clearhead.views.grouping import Labels, between_groups
 from clearhead.views.patterns import Patterns, find_patterns
-from clearhead.views.weights import Weights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,13 +40,6 @@ class TopK(NamedTuple):
 
     indices: Int[Any, "... n_q k"]
     weights: Float[Any, "... n_q k"]
-
-
-class Tokens(NamedTuple):
-    """A label for each query and for each key, None where they have none."""
-
-    queries: list[object] | None
-    keys: list[object] | None
 
 
 def look(
@@ -111,11 +104,10 @@ class View:
         self, q: Any, k: Any, v: Any, convert: Convert, *, top_k: int, map_size: int, mask: Any = None, **options: Any
     ) -> None:
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
-        output, lse, observed = kernels.observation.observe(
+        output, lse, self.sums, self.observed = kernels.observation.observe(
             self.call, top_k=top_k, map_size=map_size, output=v is not None
         )
-        self.observed, self.map_size = observed, map_size
-        self.recomputed = Weights(self.call, lse.reshape(*self.call.lead, self.n_q))
+        self.map_size = map_size
         self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
@@ -124,10 +116,10 @@ class View:
         self.convert = convert
         self._output = None if v is None else convert(output)
         self.lse: Float[Any, "... n_q"] = convert(lse)
-        self.entropy: Float[Any, "... n_q"] = convert(observed.entropy)
-        self.max_weight: Float[Any, "... n_q"] = convert(observed.max_weight)
-        self.received: Float[Any, "... n_k"] = convert(observed.received)
-        self.top_k = TopK(convert(observed.top_indices), convert(observed.top_weights))
+        self.entropy: Float[Any, "... n_q"] = convert(self.observed.entropy)
+        self.max_weight: Float[Any, "... n_q"] = convert(self.observed.max_weight)
+        self.received: Float[Any, "... n_k"] = convert(self.observed.received)
+        self.top_k = TopK(convert(self.observed.top_indices), convert(self.observed.top_weights))
 
     @property
     def output(self) -> Float[Any, "... n_q d_v"]:
@@ -183,16 +175,11 @@ class View:
 
     @handed_back
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
-        """The weights pooled into a map: → (…, h, size_q, size_k), with size_q = min(map_size, n_q), size_k likewise
+        """The tile of everything, in at most map_size cells a side: → (…, h, cells_q, cells_k)
 
-        Query i lies in row i · size_q // n_q, keys likewise. A cell is the mean or the maximum of its weights over
-        the places that are not masked; NaN where all of them are. The maximum takes another pass the first time.
+        What a cell holds is told at `tile`. The maximum takes another pass the first time.
         """
-        checks.choice("reduce", reduce, tiles.REDUCE)
-        observed = passes.pooled(self)
-        pooled = observed.map_sum / np.maximum(observed.map_count, 1) if reduce == "mean" else self.peaks
-        unknown = (observed.map_count == 0) | np.isnan(observed.map_sum)  # a maximum passes over NaN, a sum does not
-        return np.where(unknown, np.nan, pooled).astype(self.call.kind)
+        return tiles.tile(self, None, None, None, tiles.size_of_map(self), reduce, None)
 
     @handed_back
     def tile(
@@ -280,9 +267,6 @@ class View:
         """
         from clearhead.figures import plot
 
-        if tokens is None and self.tokens is not None and not (kind in ("layers", "image") or "image" in options):
-            tokens = self.tokens.queries
-            options.setdefault("key_tokens", self.tokens.keys)
         return plot(self, kind, tokens=tokens, **options)
 
     def shaped(self, x: np.ndarray) -> np.ndarray:
@@ -295,7 +279,7 @@ class View:
         return passes.mass(self, None)
 
     @functools.cached_property
-    def peaks(self) -> np.ndarray:
-        """The largest weight in each cell of the map: another pass, for those who ask."""
-        size = max(passes.pooled(self).map_count.shape[-2:])
-        return kernels.observation.observe(self.call, map_size=size, peaks=True, output=False).observation.map_max
+    def maxima(self) -> tiles.Pooled:
+        """The map with the largest weight of each cell: another pass, for those who ask."""
+        whole = tiles.checked_window(None, None, self.map_size, self.n_q, self.n_k)
+        return tiles.Pooled(*kernels.recompute.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits))

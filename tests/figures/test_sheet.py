@@ -8,6 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from clearhead.figures import visualize_attention
+from clearhead.figures.lettering import DPI, SAVED_DPI
+from clearhead.figures.sheet import MARGIN, titled_sheet
 
 HALF = np.full((2, 2), 0.5)
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF", ".PNG": b"\x89PNG"}
@@ -52,6 +54,18 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(tmp_path, monkeypa
         visualize_attention(HALF, save=path)
     assert [found.name for found in tmp_path.iterdir()] == ["map.png"]
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("text", ["Pooled: each cell is a mean. ", "어텐션은 모델이 어디를 보았는지 "])
+@pytest.mark.parametrize("dpi", [DPI, SAVED_DPI])
+def test_title_and_note_end_before_the_margin_on_a_screen_and_in_a_file(text, dpi):
+    sheet, top = titled_sheet(7.0, 1.0, text * 9, text * 9)
+    sheet.set_dpi(dpi)
+    title, note = (written.get_window_extent() for written in sheet.texts)
+    for box in (title, note):
+        assert box.x1 <= (7.0 - MARGIN) * dpi + 1
+        assert box.x1 > 0.8 * 7.0 * dpi
+    assert title.y0 >= sheet.bbox.height - top * dpi - 1
 
 
 @pytest.mark.usefixtures("unchecked")
