@@ -174,6 +174,7 @@ MASKS = [
         "array(flags(.5, 131, 211))", "array(flags(.5, 2, 3, 131, 211))", "array(flags(.5, 2, 1, 1, 211))",
         "array(flags(.5, 131, 1))", "array(flags(.5, 211))", "array(flags(.5, 3, 1, 1))", "array(np.bool_(False))",
         "array(np.arange(211) > 191)", "array(np.tri(131, 211, dtype=bool))",
+        "array(np.arange(27641).reshape(131, 211) != 20_000)", "array(np.arange(27641).reshape(131, 211) == 20_000)",
         "where(lambda b, h, i, j: (i + 2 * j + h) % 3 != b)", "where(lambda b, h, i, j: j <= i)",
         "where(lambda b, h, i, j: np.bool_(False))",
         "causal() & window(29)", "causal() | prefix(10)", "causal() & documents(np.arange(211) // 37)",
@@ -194,6 +195,7 @@ MASKS = [
         (2, 3, 37, 211), (1, 3, 37, 211), (2, 1, 37, 211), (37, 211), (1, 211), (37, 1), (211,), (2, 1, 1, 211),
     )
 ] + [
+    row("two queries, one key apart", (2, 3, 2, 17), 389, 19, mask="window(300)"),
     row("more queries than keys", (2, 3, 131, 17), 37, 19, mask="causal()"),
     row("more queries than keys, window", (2, 3, 131, 17), 37, 19, mask="window(3, 2)"),
     row("more queries than keys, offset", (2, 3, 131, 17), 37, 19, mask="causal(0) | prefix(2)"),
