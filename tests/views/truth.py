@@ -44,7 +44,7 @@ def check_look(problem: Problem, *, slack: float = 1.0, strict: bool = True) -> 
     truth = Truth(problem)
     for name in ("entropy", "max_weight", "on_first", "on_self"):
         truth.check(name, getattr(view, name), slack=slack)
-    truth.check("distance", view.distance, slack=8 * slack)  # thousands of terms, one after another
+    truth.check("distance", view.distance, slack=2 * slack, floor=16)  # thousands of terms, one after another
     truth.check("mass", view.mass(), slack=slack)
     truth.check("weights", view.weights(), slack=slack)
     if strict or (np.isfinite(problem.q).all() and np.isfinite(problem.k).all()):
@@ -134,10 +134,10 @@ class Truth:
         matrices = (self.matrix(self.problem.kind, order) for order in orders)
         return [statistics(weights, allowed, self.map_size) for weights, allowed, _ in matrices]
 
-    def check(self, name: str, got: np.ndarray, *, slack: float = 1.0) -> None:
+    def check(self, name: str, got: np.ndarray, *, slack: float = 1.0, floor: float = 4.0) -> None:
         """Fail unless the error is at most twice the textbook's own, or a floor where the textbook was luckier.
 
-        The floor is 4 eps times the largest number of the statistic, growing with the scores, because rounding a
+        The floor is `floor` eps times the largest number of the statistic, growing with the scores, because rounding a
         score s changes its weight by eps · s / 2.
         """
         exact, kind = self.exact[name], self.problem.kind
@@ -151,7 +151,7 @@ class Truth:
         eps = float(np.finfo(kind).eps)
         score = self.score if self.score < 1 / eps else 0  # beyond, none is told apart
         size = max(1.0, float(np.abs(exact[~undefined]).max(initial=0)))
-        bound = slack * max(2 * usual, 4 * eps * size * max(1, score / 4))
+        bound = slack * max(2 * usual, floor * eps * size * max(1, score / 4))
         assert error(got, exact) <= bound, (
             f"{name}: the largest error is {error(got, exact):.3g} and may be {bound:.3g}; "
             f"the textbook's is {usual:.3g}"
