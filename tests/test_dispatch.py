@@ -289,7 +289,7 @@ class TestExplain:
         assert back.memory["gradients"] >= 3 * q.nbytes
         looked = explain(q, q, q, of="look", top_k=3, map_size=100)
         assert looked.path.startswith("watched (")
-        assert looked.memory["map"] == 8 * 100 * 100 * 4
+        assert looked.memory["map"] == 8 * 88 * 88 * 4  # cells of eight positions
         assert looked.bytes > explain(q, q, q, of="look", top_k=0, map_size=0).bytes
         with pytest.raises(ValueError, match="of must be one of 'attention', 'gradients', 'look', got 'backward'"):
             explain(q, q, q, of="backward")
