@@ -12,7 +12,9 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "clearhead"
 
 ELSEWHERE = {
-    "figures/*": ["figures/test_heatmap.py", "figures/test_layers.py", "figures/test_views.py"],
+    "figures/layout.py": ["figures/test_heatmap.py", "figures/test_layers.py"],
+    "figures/patches.py": ["figures/test_image.py"],
+    "figures/strips.py": ["figures/test_head.py"],
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
     "page/*": ["page/test_command.py"],
     "text/spans.py": ["text/test_labels.py"],
@@ -22,7 +24,6 @@ ELSEWHERE = {
     "translate/recipes.py": ["translate/test_command.py"],
     "translate/report.py": ["translate/test_translator.py", "translate/test_command.py"],
     "translate/session.py": ["translate/test_command.py"],
-    "views/weights.py": ["views/test_windows.py", "views/test_statistics.py"],
 }
 
 
