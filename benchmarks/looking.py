@@ -14,13 +14,14 @@ import numpy as np
 import clearhead as ch
 from benchmarks.measure import ALONE
 from benchmarks.peers import Call, Problem, tensor, with_clearhead
+from clearhead.matrices import cell_length
 
 TOP = 8
 
 
 @dataclass(frozen=True)
 class Looking:
-    """All that is to be seen of a problem: the best keys of each query, and a map of `cells` × `cells` per head."""
+    """All that is to be seen of a problem: the best keys of each query, and a map of at most `cells` cells a side."""
 
     of: Problem
     cells: int
@@ -56,9 +57,11 @@ def eager(problem: Looking, kind: type[np.floating[Any]]) -> Any:
     import torch
 
     q, k, v = (tensor(x.astype(kind)) for x in (problem.of.q, problem.of.k, problem.of.v))
-    n, cells = q.shape[-2], min(problem.cells, q.shape[-2])
+    n = q.shape[-2]
+    length = cell_length(n, problem.cells)
+    cells = -(-n // length)
     forbidden = torch.ones(n, n, dtype=torch.bool).triu(1) if problem.of.causal else None
-    cell = torch.arange(n) * cells // n
+    cell = torch.arange(n) // length
 
     def pooled(x: torch.Tensor) -> torch.Tensor:
         """x (…, n, n) summed over cells → (…, cells, cells)"""
