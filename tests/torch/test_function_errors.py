@@ -98,5 +98,5 @@ class TestExplain:
         with pytest.raises(
             ValueError, match="strict: this call would be slow: the mask cannot be said in runs of keys"
         ):
-            clearhead.attention(q, k, v, mask=masks.dilated(2), strict=True)
+            clearhead.attention(q, k, v, mask=~masks.dilated(2), strict=True)
         assert torch.equal(clearhead.attention(q, k, v, strict=True), attention(q, k, v))
