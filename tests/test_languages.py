@@ -1,0 +1,89 @@
+"""Which language is spoken, and texts that are there in both."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import string
+from collections.abc import Iterator
+
+import pytest
+
+import clearhead
+from clearhead.languages import LANGUAGES, Said, spoken
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch):
+    for name in ("CLEARHEAD_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, "en"),
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "ko"}, "ko"),
+        ({"LANG": "ko.UTF-8"}, "ko"),
+        ({"LANG": "kok_IN"}, "en"),  # Konkani
+        ({"LANG": "fr_FR.UTF-8"}, "en"),
+        ({"LANG": "ko_KR.UTF-8", "LC_ALL": "C.UTF-8"}, "en"),
+        ({"LANG": "ko_KR.UTF-8", "LC_ALL": ""}, "ko"),
+        ({"LANG": "ko_KR.UTF-8", "CLEARHEAD_LANG": "en"}, "en"),
+        ({"LANG": "en_US.UTF-8", "CLEARHEAD_LANG": "ko"}, "ko"),
+    ],
+)
+def test_the_environment_chooses_the_language(monkeypatch, variables, expected):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert spoken() == expected
+
+
+def test_what_is_asked_for_comes_first(monkeypatch):
+    monkeypatch.setenv("CLEARHEAD_LANG", "ko")
+    assert spoken("en") == "en"
+
+
+def test_a_language_that_is_not_spoken_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="language must be"):
+        spoken("fr")
+    monkeypatch.setenv("CLEARHEAD_LANG", "french")
+    with pytest.raises(ValueError, match="CLEARHEAD_LANG must be"):
+        spoken()
+
+
+def test_a_text_is_said_in_one_language_with_its_values(monkeypatch):
+    greeting = Said("{count} heads", "헤드 {count}개")
+    assert greeting(count=3) == "3 heads"
+    assert greeting("ko", count=3) == "헤드 3개"
+    monkeypatch.setenv("CLEARHEAD_LANG", "ko")
+    assert greeting(count=3) == "헤드 3개"
+
+
+def every_text() -> Iterator[tuple[str, Said]]:
+    """All texts at the top of any module, alone or in tables, with where they stand."""
+    for module in pkgutil.walk_packages(clearhead.__path__, "clearhead."):
+        if module.name.endswith("__main__"):
+            continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            yield from _texts(f"{module.name}.{name}", value)
+
+
+def _texts(place: str, value: object) -> Iterator[tuple[str, Said]]:
+    if isinstance(value, Said):
+        yield place, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(f"{place}[{key!r}]", inner)
+    elif isinstance(value, (tuple, list)):
+        for number, inner in enumerate(value):
+            yield from _texts(f"{place}[{number}]", inner)
+
+
+def test_every_text_is_there_in_every_language_with_the_same_places():
+    for place, said in every_text():
+        for language, text in zip(LANGUAGES, said, strict=True):
+            assert text.strip(), f"{place} says nothing in {language}"
+        fields = [sorted({field for _, field, _, _ in string.Formatter().parse(text) if field}) for text in said]
+        assert fields[0] == fields[1], f"{place} puts in {fields[0]} in English and {fields[1]} in Korean"
