@@ -104,14 +104,6 @@ class Problem:
         return checks.compute_type(*(x.dtype.newbyteorder("=") for x in self.arrays))
 
     @property
-    def strange_keys(self) -> np.ndarray:
-        """Which keys of each query head are not finite: (…, h, n_k)"""
-        strange = ~np.isfinite(self.k).all(axis=-1)
-        if strange.ndim > 1 and self.lead:
-            strange = strange.repeat(self.lead[-1] // max(strange.shape[-2], 1), axis=-2)
-        return strange
-
-    @property
     def part(self) -> Part | None:
         """The place of the call in a longer sequence, if it is a part of one."""
         return None if self.options.get("part") is None else Part(*self.options["part"])

@@ -112,15 +112,10 @@ def _only(mask: Any, clean: np.ndarray) -> Any:
 def clean_queries(problem: Problem, answer: Answer) -> np.ndarray:
     """Which queries see nothing but numbers, or nothing at all: (…, h, n_q)
 
-    A query that is not finite is clean only where it takes no part at all. A softcap makes a number of an infinite
-    score, and 0 · inf of its derivative; so does the judge of an infinite score whose sign is turned by the scale.
+    A query that is not finite is clean only where it may attend to no key; in sight of some it has no derivative.
     """
-    no_part = np.isneginf(answer.lse)
-    clean = np.isfinite(answer.output).all(axis=-1) & (np.isfinite(answer.lse) | no_part)
-    clean &= np.isfinite(problem.q).all(axis=-1) | no_part
-    if problem.options.get("softcap") is not None or (problem.options.get("scale") or 0) < 0:
-        clean &= ~(in_sight(problem) & problem.strange_keys[..., None, :]).any(axis=-1)
-    return clean
+    clean = np.isfinite(answer.output).all(axis=-1) & (np.isfinite(answer.lse) | np.isneginf(answer.lse))
+    return clean & (np.isfinite(problem.q).all(axis=-1) | ~in_sight(problem).any(axis=-1))
 
 
 def in_sight(problem: Problem) -> np.ndarray:
@@ -131,13 +126,9 @@ def in_sight(problem: Problem) -> np.ndarray:
 
 
 def known_gradients(problem: Problem, leaves: dict[str, torch.Tensor], clean: np.ndarray) -> dict[str, np.ndarray]:
-    """Which numbers of each gradient are not reached by a query that is not clean.
-
-    It reaches the keys it may attend to; and if it is itself not finite, all keys of its head, as 0 · NaN is NaN.
-    """
-    finite = np.isfinite(problem.q).all(axis=-1, keepdims=True)
+    """Which numbers of each gradient are not reached by a query that is not clean: it reaches the keys in its sight."""
     spoilt = ~clean[..., None]
-    reached = spoilt & (in_sight(problem) | ~finite)
+    reached = spoilt & in_sight(problem)
     of_keys = reached.any(axis=-2)[..., None]
     flags = {"q": spoilt, "k": of_keys, "v": of_keys, "mask": reached, "bias": reached}
     flags["sinks"] = spoilt.any(axis=(-1, -2))

@@ -14,7 +14,7 @@ import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.torch import fallback
 
-from .forced import without_kernels
+from .forced import in_chunks, without_kernels
 from .tensors import randn
 
 attention = without_kernels()
@@ -22,6 +22,28 @@ attention = without_kernels()
 
 def leaf(*shape: int, seed: int = 0) -> torch.Tensor:
     return randn(*shape, seed=seed).requires_grad_()
+
+
+@pytest.mark.parametrize("name", "qkv")
+def test_a_row_alone_is_refused_in_the_words_of_the_kernels(name, unchecked):
+    tensors = dict(zip("qkv", torch.ones(3, 1, 4, 5, 6), strict=True)) | {name: torch.ones(3)}
+    for call in (attention, without_kernels(cht.explain)):
+        with pytest.raises(ValueError, match=rf"{name} needs at least 2 dimensions, got shape \(3,\)"):
+            call(*tensors.values())
+
+
+@pytest.mark.parametrize("options", [{"softcap": 3.0}, {"scale": -0.3}], ids=str)
+def test_an_infinite_score_has_no_gradient(options):
+    """It is a number under a softcap, or −inf where the scale is negative; either way nothing moves it."""
+    q, k, v = leaf(1, 2, 3, 4), leaf(1, 2, 5, 4, seed=1), leaf(1, 2, 5, 4, seed=2)
+    with torch.no_grad():
+        q[..., 0] = 1
+        k[..., 3, 0] = torch.inf
+    in_chunks(q, k, v, **options).sum().backward()
+    for x in (q, k, v):
+        assert x.grad is not None
+        assert torch.isfinite(x.grad).all()
+    assert not k.grad[..., 3, :].any()
 
 
 class TestTheWay:

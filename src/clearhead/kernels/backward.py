@@ -7,23 +7,25 @@ weights, and adds up five products:
     S = K·Qᵀ     dP = V·dOᵀ     dV += P·dO     dK += dS·Q     dQᵀ += Kᵀ·dS        dS = P ∘ (dP − Δ)
 
 where Δ = Σ dO ∘ O of each query. Weights are 2^(S − top) / total, and the division goes into dO and Δ, once for each
-query; with the lse alone, which says less, they are 2^(S − lse). No two tasks share a key, so dK and dV are written
+query. No two tasks share a key, so dK and dV are written
 once; the queries' gradient is summed over the parts of the keys in order. So nothing depends on which thread did what,
 and one head alone still fills every thread.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import begin, copy_finite, rows_finite, split_inverse
+from clearhead.kernels.forward import copy_finite, rows_finite, split_inverse
 from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
-from clearhead.kernels.job import BLOCK, EMPTY, FULL, FULL_BIAS, Block, Job, Panel, Strided
+from clearhead.kernels.job import BLOCK, EMPTY, FULL, FULL_BIAS, Block, Job, Strided
 from clearhead.kernels.memory import (
     Rows,
+    all_finite,
     cast,
     clear,
     copy,
@@ -51,19 +53,15 @@ from clearhead.kernels.structs import laid_out, place, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.tile import (
-    LOG2E,
     Tile,
     add_distances,
     add_row,
     multiply_columns,
     multiply_tile,
     slope_of_cap,
-    soften,
     stretch,
     weigh,
 )
-
-LARGE_LSE = 128.0  # an lse so far from 0, in powers of two, has too few digits left for the log of a sum
 
 
 class BlockScratch(NamedTuple):
@@ -86,7 +84,7 @@ class PanelScratch(NamedTuple):
     query_rows: int  # (width, d) in panels of columns
     gradient_rows: int  # (width, d_v) in panels of columns
     total: int  # (d, width): the queries' gradient, turned
-    exponent: int  # (width,): what scores are compared with, in powers of two: the largest of them, or the lse
+    top: int  # (width,): the largest score, in powers of two; +inf for a lane that takes no part
     delta: int  # (width,)
     end: int
 
@@ -116,7 +114,7 @@ def scratch_for(itemsize: int, width: int, d: int, d_v: int) -> tuple[BlockScrat
     )  # fmt: skip
     panel = laid_out(
         PanelScratch, itemsize, queries=d * width, gradient=d_v * width, query_rows=d * width,
-        gradient_rows=d_v * width, total=d * width, exponent=width, delta=width,
+        gradient_rows=d_v * width, total=d * width, top=width, delta=width,
     )  # fmt: skip
     return block, panel
 
@@ -146,12 +144,8 @@ def differentiate(back, scratch, sums, head):
     for number in range(job.panels):
         panel, queries = panel_of(job, head, number), place(back.panel, sums.end + number * back.panel_size)
         load_panel(back, scratch, queries, panel)
-        if job.top.address != 0:
-            load_totals(job, scratch, panel)
-            divide_by_totals(job, scratch, queries)
-        elif has_large_lse(like, queries.exponent, job.width):
-            find_sums(back, scratch, queries, panel)
-            divide_by_totals(job, scratch, queries)
+        load_totals(job, scratch, panel)
+        divide_by_totals(job, scratch, queries)
     part = head // job.heads
     stop = min(job.n_k, (part + 1) * job.split)
     for key in range(part * job.split, stop, BLOCK):
@@ -195,35 +189,33 @@ def load_panel(back, scratch, queries, panel):
     job = back.job
     like, width = job.like, job.width
     size = size_of(like)
-    clear(like, queries.exponent, width)
+    clear(like, queries.top, width)
     clear(like, queries.delta, width)
     clear(like, queries.total, width * job.d)
-    kept = job.top.address != 0
     tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
-    lse = head_address(job, job.lse, panel.head)
     delta = head_address(job, back.delta, panel.head)
     for i in range(width):
         value = cast(like, -np.inf)
         if i < panel.rows:
-            if kept:
-                value = peek(like, row_address(job, job.top, tops, panel.first + i))
-                total = peek(like, row_address(job, job.total, totals, panel.first + i))
-                if total != total:  # a score was NaN, and the largest of the others says nothing of it
-                    value = total
-            else:
-                value = peek(like, row_address(job, job.lse, lse, panel.first + i)) * cast(like, LOG2E)
+            value = peek(like, row_address(job, job.top, tops, panel.first + i))
+            total = peek(like, row_address(job, job.total, totals, panel.first + i))
+            if total != total:  # a score was NaN, and the largest of the others says nothing of it
+                value = total
             poke(like, queries.delta + i * size, peek(like, row_address(job, back.delta, delta, panel.first + i)))
-        poke(like, queries.exponent + i * size, value if value != -np.inf else cast(like, np.inf))
-    load_rows(job, scratch, queries.exponent, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
+        poke(like, queries.top + i * size, value if value != -np.inf else cast(like, np.inf))
+    load_rows(job, scratch, queries.top, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
+    padded = round_up(job.d, lanes_of(like))
+    if not all_finite(like, scratch.rows, width * padded):
+        clear_strange(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
     turn_panel(job, scratch, queries.queries, job.d)
     factor = cast(like, job.scale)
     stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
-    load_rows(job, scratch, queries.exponent, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
+    load_rows(job, scratch, queries.top, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
     turn_panel(job, scratch, queries.gradient, job.d_v)
 
 
 @helper
-def load_rows(job, scratch, exponent, panel, array, target, columns):
+def load_rows(job, scratch, top, panel, array, target, columns):
     """Rows of a caller's array into scratch.rows, and in panels of columns; zeros for a query that saw no key."""
     like, width = job.like, job.width
     size, lanes = size_of(like), lanes_of(like)
@@ -232,7 +224,7 @@ def load_rows(job, scratch, exponent, panel, array, target, columns):
     clear(like, target.address, width * round_up(columns, WIDEST * lanes))
     base = head_address(job, array, panel.head)
     for r in range(panel.rows):
-        if peek(like, exponent + r * size) != np.inf:
+        if peek(like, top + r * size) != np.inf:
             row = scratch.rows + r * padded * size
             read_row(array, row_address(job, array, base, panel.first + r), row, columns)
             x = 0
@@ -244,6 +236,14 @@ def load_rows(job, scratch, exponent, panel, array, target, columns):
 
 
 @helper
+def clear_strange(like, address, count):
+    """Zeros for what is not finite, where a dS that is NaN says so already and one that is 0 must stay 0."""
+    for n in range(count):
+        if not math.isfinite(peek(like, address + n * size_of(like))):
+            poke(like, address + n * size_of(like), cast(like, 0.0))
+
+
+@helper
 def turn_panel(job, scratch, target, columns):
     """The rows that `load_rows` left in scratch.rows, turned."""
     size = size_of(job.like)
@@ -252,54 +252,15 @@ def turn_panel(job, scratch, target, columns):
 
 
 @helper
-def has_large_lse(like, lse, width):
-    """Whether the lse of some query is finite and far from 0."""
-    large = False
-    for i in range(width):
-        large |= LARGE_LSE < abs(peek(like, lse + i * size_of(like))) < np.inf
-    return large
-
-
-@helper
 def load_totals(job, scratch, panel):
-    """Each query's sum, as the forward pass left it."""
+    """Each query's sum, as the forward pass left it; 1 where it is NaN, which the query's weights will say."""
     like = job.like
     size = size_of(like)
     clear(like, scratch.total, job.width)
     totals = head_address(job, job.total, panel.head)
     for i in range(panel.rows):
-        poke(like, scratch.total + i * size, peek(like, row_address(job, job.total, totals, panel.first + i)))
-
-
-@helper
-def find_sums(back, scratch, queries, panel):
-    """Replace each lse by the largest score, and find the sum again, over all keys, where nobody kept it.
-
-    Where every key of a query has a bias of −1e30, so has the lse, and the log of the sum is lost in its last digit:
-    2^(score − lse) would be 1 for every key.
-    """
-    job = back.job
-    like, width = job.like, job.width
-    size = size_of(like)
-    head = panel.head % job.heads
-    begin(job, scratch, Panel(head, panel.first, panel.rows))
-    for part_head in range(head, -(-job.n_k // job.split) * job.heads, job.heads):
-        here = Panel(part_head, panel.first, panel.rows)
-        start, stop = load_ranges(job, scratch, here)
-        for key in range(start, stop, BLOCK):
-            keys = min(BLOCK, stop - key)
-            state = tile_state(job, scratch, here, key, keys)
-            if state != EMPTY:
-                block = Block(key, keys, state)
-                rows = block_rows(job, job.key, part_head, block, scratch.keys, job.d)
-                score(like, job.vectors, rows, queries.queries, scratch.tile, keys, job.d)
-                shape_scores(job, scratch, here, block)
-                soften(like, Tile(scratch.tile, keys, width), scratch.top, scratch.total, scratch.alpha)
-    for i in range(width):
-        if peek(like, scratch.total + i * size) > 0 and abs(peek(like, queries.exponent + i * size)) < np.inf:
-            poke(like, queries.exponent + i * size, peek(like, scratch.top + i * size))
-        else:
-            poke(like, scratch.total + i * size, cast(like, 1.0))
+        total = peek(like, row_address(job, job.total, totals, panel.first + i))
+        poke(like, scratch.total + i * size, total if total == total else cast(like, 1.0))
 
 
 @helper
@@ -341,16 +302,12 @@ def add_tile_gradients(back, scratch, sums, queries, panel, block, finite):
     if job.dropping != 0:
         load_hashes(job, scratch, panel)
         drop_tile(job, scratch, slopes, block.key)
-    weigh(like, weights, slopes.address, queries.exponent, queries.delta, cast(like, 1.0 / job.keep))
-    if panel.rows < width and not finite:
-        clear_lanes(like, weights, slopes.address, panel.rows)
+    weigh(like, weights, slopes.address, queries.top, queries.delta, cast(like, 1.0 / job.keep))
     if job.dropping != 0:
         drop_tile(job, scratch, weights, block.key)
     if back.d_bias.address != 0:
         add_to_bias(back, scratch, panel, block, slopes)
     if job.softcap > 0:
-        if not finite:
-            clear_unused(like, slopes, sums.caps)
         multiply_tile(like, slopes, sums.caps)
     offset = block.key % BLOCK
     of_weights, of_slopes = Operand(weights.address, width * size, size), Operand(slopes.address, width * size, size)
@@ -360,24 +317,6 @@ def add_tile_gradients(back, scratch, sums, queries, panel, block, finite):
     if not finite:
         keys = copy_finite(like, keys, sums.clean, block.keys, d)
     mix(like, job.vectors, keys, slopes.address, queries.total, d, block.keys, sums.ones)
-
-
-@helper
-def clear_lanes(like, tile, other, rows):
-    """Zeros in the lanes without a query, where no mask keeps out what is not finite: 0 · NaN is NaN."""
-    size, width = size_of(like), tile.width
-    for j in range(tile.keys):
-        for i in range(rows, width):
-            poke(like, tile.address + (j * width + i) * size, cast(like, 0.0))
-            poke(like, other + (j * width + i) * size, cast(like, 0.0))
-
-
-@helper
-def clear_unused(like, slopes, caps):
-    """Zeros where nothing is to be multiplied: the cap of a masked NaN is NaN."""
-    for n in range(slopes.keys * slopes.width):
-        if peek(like, slopes.address + n * size_of(like)) == 0:
-            poke(like, caps + n * size_of(like), cast(like, 0.0))
 
 
 @helper

@@ -37,19 +37,17 @@ def gradients(
     gradient: np.ndarray,
     lse_gradient: np.ndarray | None = None,
     *,
+    sums: Sums,
     shapes: Sequence[tuple[int, ...]],
     of_bias: bool = False,
-    sums: Sums | None = None,
 ) -> Gradients:
     """Differentiate a call: `gradient` is that of the output; `output`, `lse` and `sums` are what the call gave.
-
-    Without the sums weights are computed from the lse, with fewer digits the larger the scores are.
 
     Each gradient has the shape of what it belongs to, `shapes` for q, k and v, and the type that was computed in; where
     an input was broadcast, it is summed over what it was broadcast to.
     """
     if call.many_axes is not None:
-        return _with_many_axes(call, output, lse, gradient, lse_gradient, shapes=shapes, of_bias=of_bias, sums=sums)
+        return _with_many_axes(call, output, lse, gradient, lse_gradient, sums=sums, shapes=shapes, of_bias=of_bias)
     kind = call.kind
     delta = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
@@ -58,8 +56,7 @@ def gradients(
     d_table = np.zeros(call.table.shape if call.table is not None else (), kind)
     of_queries, d_k, d_v = [], None, None
     for strip, rows in call.strips():
-        own_sums = None if sums is None else sums.of((..., rows))
-        part = _Pass(strip, lse[..., rows], own_sums, gradient[..., rows, :], delta[..., rows], of_bias)
+        part = _Pass(strip, sums.of((..., rows)), gradient[..., rows, :], delta[..., rows], of_bias)
         part.run()
         of_queries.append(part.queries_gradient())
         d_k = part.d_k if d_k is None else d_k + part.d_k
@@ -100,9 +97,9 @@ def _with_many_axes(
     gradient: np.ndarray,
     lse_gradient: np.ndarray | None,
     *,
+    sums: Sums,
     shapes: Sequence[tuple[int, ...]],
     of_bias: bool,
-    sums: Sums | None,
 ) -> Gradients:
     """The gradients of a call whose batch axes were made one: with that one axis, then with all of them again."""
     assert call.many_axes is not None
@@ -121,9 +118,9 @@ def _with_many_axes(
         one(lse),
         one(gradient),
         None if lse_gradient is None else one(lse_gradient),
+        sums=sums,
         shapes=[(*call.batch_shape, *x.shape[-3:]) for x in (call.q, call.k, call.v)],
         of_bias=of_bias,
-        sums=sums,
     )
     d_q, d_k, d_v = (many(x, shape) for x, shape in zip((found.q, found.k, found.v), shapes, strict=True))
     return found._replace(
@@ -134,19 +131,11 @@ def _with_many_axes(
 class _Pass:
     """The backward kernel on one strip of a call, and the arrays it fills."""
 
-    def __init__(
-        self,
-        call: Call,
-        lse: np.ndarray,
-        sums: Sums | None,
-        gradient: np.ndarray,
-        delta: np.ndarray,
-        of_bias: bool,
-    ) -> None:
+    def __init__(self, call: Call, sums: Sums, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
         self.call, kind = call, call.kind
         shared = of_bias and call.bias is not None and self._is_shared()
         self.plan = plan = backward_plan(shape_of(call), shared)
-        self.lse, self.sums, self.gradient, self.delta = lse, sums, gradient, delta
+        self.sums, self.gradient, self.delta = sums, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
         self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
         self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
@@ -158,7 +147,7 @@ class _Pass:
         described = Description(call, plan)
         block, panel = backward.scratch_for(call.kind.itemsize, plan.width, call.q.shape[-1], call.d_v)
         description = backward.Backward(
-            job=described.job(self.gradient, self.lse, self.sums),
+            job=described.job(self.gradient, None, self.sums),
             gradient=described.matrix(self.gradient),
             delta=described.column(self.delta),
             d_query=described.matrix(self.d_q),
@@ -180,7 +169,7 @@ class _Pass:
     def _bias_shape(self) -> tuple[int, ...]:
         """The shape of the bias's gradient: that of the bias as it was given, for this strip's queries."""
         *lead, n_q, n_k = _at_least_2d(self.call.bias_shape)
-        return (*lead, min(n_q, self.call.n_q), n_k)
+        return (*lead, 1 if n_q == 1 else self.call.n_q, n_k)
 
     def _is_shared(self) -> bool:
         """Whether several heads add to the same large gradient, so that they must take turns."""
@@ -225,17 +214,15 @@ def _at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (1,) * (2 - len(shape)) + shape
 
 
-def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums | None) -> np.ndarray | None:
+def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums) -> np.ndarray | None:
     """A sink takes weight and gives nothing: more of it takes away from what the output was worth."""
     if call.sinks is None:
         return None
     sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
     with np.errstate(invalid="ignore"):
-        if sums is None:
-            weight = np.exp(sinks[:, None] - lse) if call.has_heads else np.exp(sinks - lse)
-        else:  # in powers of two, rounded as they were when the sums began with them
-            exponent = (sinks.astype(np.float64) * LOG2E).astype(call.kind)[:, None] - sums.top
-            weight = (np.exp2(exponent) / sums.total).reshape(lse.shape)
+        # in powers of two, rounded as they were when the sums began with them
+        exponent = (sinks.astype(np.float64) * LOG2E).astype(call.kind)[:, None] - sums.top
+        weight = (np.exp2(exponent) / sums.total).reshape(lse.shape)
     each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1, dtype=np.float64)
     each = each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0)
     return _summed(each, call.sinks.shape).astype(call.kind)

@@ -190,23 +190,32 @@ def add_tile(v: Vectors, tile: Tile, bias: ir.Value) -> None:
 
 
 def _biased(v: Vectors, score: ir.Value, bias: ir.Value) -> ir.Value:
-    """score + log₂ e · bias; selected, not summed, where the bias is −inf: NaN + −inf would be NaN."""
+    """score + log₂ e · bias; selected, not summed, where the bias is −inf: NaN + −inf would be NaN.
+
+    A finite score with a finite bias stays finite: a bias near the end of the range is a bias still, and must not
+    overflow into a mask. A score that is infinite by itself stays so.
+    """
     forbidden = v.b.fcmp_ordered("==", bias, v.const(MINUS_INF))
     # in two parts: an error in the factor would be the same for every key and not average out
     high = float(np.float32(LOG2E)) if v.size == 4 else LOG2E
     small = v.b.fmul(bias, v.const(LOG2E - high))
     value = v.fma(bias, v.const(high), v.b.fadd(score, small))
-    # a bias near the end of the range is a bias still, and must not overflow into a mask
-    lowest = v.const(float(np.finfo(np.float32 if v.size == 4 else np.float64).min))
-    value = v.b.select(v.b.fcmp_ordered(">", lowest, value), lowest, value)
+    most = float(np.finfo(np.float32 if v.size == 4 else np.float64).max)
+    clipped = v.b.select(v.b.fcmp_ordered(">", v.const(-most), value), v.const(-most), value)
+    clipped = v.b.select(v.b.fcmp_ordered("<", v.const(most), clipped), v.const(most), clipped)
+    value = v.b.select(_is_finite(v, score), clipped, value)
     return v.b.select(forbidden, v.const(MINUS_INF), value)
 
 
 def _product(v: Vectors, x: ir.Value, factor: ir.Value, rest: ir.Value) -> ir.Value:
     """x · (factor + rest), rounded once; with factor alone where x is infinite, since its two products could cancel."""
+    return v.fma(x, factor, v.b.select(_is_finite(v, x), v.b.fmul(x, rest), v.const(0.0)))
+
+
+def _is_finite(v: Vectors, x: ir.Value) -> ir.Value:
+    """0 · x is NaN for everything else."""
     zero = v.b.fmul(x, v.const(0.0))
-    finite = v.b.fcmp_ordered("ord", zero, zero)
-    return v.fma(x, factor, v.b.select(finite, v.b.fmul(x, rest), v.const(0.0)))
+    return v.b.fcmp_ordered("ord", zero, zero)
 
 
 @vector_code
@@ -334,26 +343,28 @@ def slope_of_cap(v: Vectors, tile: Tile, target: ir.Value) -> None:
 
 
 @vector_code
-def weigh(v: Vectors, tile: Tile, other: ir.Value, lse: ir.Value, delta: ir.Value, factor: ir.Value) -> None:
-    """tile ← P = 2^(tile − lse), other ← dS = P · (other · factor − delta); both 0 where the score is −inf.
+def weigh(v: Vectors, tile: Tile, other: ir.Value, top: ir.Value, delta: ir.Value, factor: ir.Value) -> None:
+    """tile ← P = 2^(tile − top), other ← dS = P · (other · factor − delta).
 
-    other holds dP. lse (in powers of two) and delta: `width` numbers.
+    Both are 0 where the score is −inf, whatever else is NaN, and where the top is +inf: that is how a lane without a
+    query, or whose query saw no key, is marked. other holds dP. top and delta: `width` numbers.
     """
     builder = v.b
     scale = v.splat(factor)
     beside = _beside(v, tile, other)
 
     def column(offset: ir.Value) -> Callable[[ir.Value, ir.Value], None]:
-        reference, less = v.load(v.pointer(lse, offset)), builder.fneg(v.load(v.pointer(delta, offset)))
+        reference, less = v.load(v.pointer(top, offset)), builder.fneg(v.load(v.pointer(delta, offset)))
+        idle = builder.fcmp_ordered("==", reference, v.const(-MINUS_INF))
 
         def weight(p: ir.Value, row: ir.Value) -> None:
             place = beside(offset, row)
             score = v.load(p)
             value = v.exp2(builder.fsub(score, reference))
             slope = builder.fmul(value, v.fma(v.load(place), scale, less))
-            masked = builder.fcmp_ordered("==", score, v.const(MINUS_INF))
-            v.store(value, p)
-            v.store(builder.select(masked, v.const(0.0), slope), place)
+            unused = builder.or_(idle, builder.fcmp_ordered("==", score, v.const(MINUS_INF)))
+            v.store(builder.select(unused, v.const(0.0), value), p)
+            v.store(builder.select(unused, v.const(0.0), slope), place)
 
         return weight
 
@@ -429,8 +440,12 @@ def _weight(v: Vectors, score: ir.Value, reference: ir.Value, factor: ir.Value, 
 
 @vector_code
 def multiply_tile(v: Vectors, tile: Tile, by: ir.Value) -> None:
-    """tile ← tile · by, number by number."""
-    v.each(v.b.mul(tile.keys, tile.width), tile.address, by, change=v.b.fmul)
+    """tile ← tile · by, number by number; what is 0 stays 0, also beside NaN."""
+
+    def product(x: ir.Value, y: ir.Value) -> ir.Value:
+        return v.b.select(v.b.fcmp_ordered("==", x, v.const(0.0)), x, v.b.fmul(x, y))
+
+    v.each(v.b.mul(tile.keys, tile.width), tile.address, by, change=product)
 
 
 @vector_code

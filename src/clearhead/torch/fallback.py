@@ -53,6 +53,7 @@ def attention(
     **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What `clearhead.torch.attention` means, without its kernels."""
+    _check_axes(q, k, v)
     if way(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=lse, **options) == "torch":
         _check(q, k, v, mask, bias, sinks)
         scale = None if options["scale"] is None else checks.number("scale", options["scale"])
@@ -100,6 +101,7 @@ def explain(
     **options: Any,
 ) -> Explanation:
     """Which way a call takes, and why."""
+    _check_axes(q, k, v)
     batch_shape, heads, _ = leading_axes(q, k, v)
     n_q, n_k = q.shape[-2], k.shape[-2]
     every = math.prod(batch_shape) * heads
@@ -176,7 +178,7 @@ def chunked(
             addition = _within(addition, kind)
             allowed = allowed & ~torch.isneginf(addition)
         q = q.masked_fill(~allowed.any(dim=-1, keepdim=True), 0)  # a query with no key left takes no part
-        scores = _scores(q, k, allowed) * factor
+        scores = _scores(q, k, allowed, factor)
         if most is not None:
             scores = torch.tanh(scores / most) * most
         if addition is not None:
@@ -214,9 +216,7 @@ def _check(
     sinks: torch.Tensor | None,
 ) -> tuple[int, ...]:
     """The shape of the scores, once everything fits it. Only shapes are looked at: numbers lie on another device."""
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        if x.ndim < 2:
-            raise ValueError(f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)")
+    _check_axes(q, k, v)
     checks.same_width(q, k)
     checks.same_length(k, v)
     shape = scores_shape(q, k, v)
@@ -227,6 +227,12 @@ def _check(
     if sinks is not None and (sinks.ndim > 1 or sinks.numel() not in (1, heads)):
         raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {tuple(sinks.shape)}")
     return shape
+
+
+def _check_axes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.ndim < 2:
+            raise ValueError(f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)")
 
 
 def _for_each_head(x: torch.Tensor, lead: list[int]) -> torch.Tensor:
@@ -283,17 +289,22 @@ def _softmax(scores: torch.Tensor, sinks: torch.Tensor | None) -> tuple[torch.Te
     return shares / total, lse[..., 0]  # not exp(score − lse): beside scores of −1e30 the log of a sum is lost
 
 
-def _scores(q: torch.Tensor, k: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    """q · kᵀ, in which keys that are not finite meet only the queries that may attend to them."""
+def _scores(q: torch.Tensor, k: torch.Tensor, allowed: torch.Tensor, factor: float) -> torch.Tensor:
+    """q · kᵀ · factor, in which keys that are not finite meet only the queries that may attend to them.
+
+    A score that is infinite does not change with its query and key, and has no gradient.
+    """
     strange = ~torch.isfinite(k)
     if k.is_meta or not strange.any():
-        return q @ k.transpose(-1, -2)
-    scores = q @ k.masked_fill(strange, 0).transpose(-1, -2)
+        return q @ k.transpose(-1, -2) * factor
+    scores = q @ k.masked_fill(strange, 0).transpose(-1, -2) * factor
     keys = torch.arange(k.shape[-2], device=k.device)
     for j in _in_sight(strange, allowed):
         seen = torch.where(allowed[..., j, None], k[..., None, j, :], 0)
-        hidden = torch.isneginf((q * seen).sum(dim=-1, keepdim=True))
-        column = (q * seen.masked_fill(hidden, 0)).sum(dim=-1, keepdim=True).masked_fill(hidden, -torch.inf)
+        settled = ((q * seen).sum(dim=-1, keepdim=True) * factor).detach()
+        moving = ~torch.isinf(settled)
+        column = (q.masked_fill(~moving, 0) * seen.masked_fill(~moving, 0)).sum(dim=-1, keepdim=True) * factor
+        column = torch.where(moving, column, settled)
         scores = torch.where(keys == j, column, scores)
     return scores
 
