@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import importlib
 import inspect
 import io
@@ -251,11 +252,8 @@ def rooms_entered(call: Callable[[], object]) -> list[str]:
     rooms: list[str] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(SOURCE):
-            room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-            if room not in rooms and not room.startswith("_"):
-                rooms.append(room)
+        if event == "call" and (room := room_of(frame.f_code.co_filename)) and room not in rooms:
+            rooms.append(room)
 
     before = sys.getprofile()
     threading.setprofile(note)
@@ -266,3 +264,11 @@ def rooms_entered(call: Callable[[], object]) -> list[str]:
         sys.setprofile(before)
         threading.setprofile(None)
     return rooms
+
+
+@functools.cache
+def room_of(filename: str) -> str:
+    """The room a file belongs to; nothing if it is not of the house, or its porch."""
+    path = Path(filename)
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py") if path.is_relative_to(SOURCE) else ""
+    return "" if room.startswith("_") else room

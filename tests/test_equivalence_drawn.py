@@ -1,4 +1,7 @@
-"""Whatever is asked of attention, it answers what the textbook answers: whole calls, drawn."""
+"""Whatever is asked of attention, it answers what the textbook answers: whole calls, drawn.
+
+The same calls in every run; `make sweep` draws new ones, as many as you like.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,7 @@ from clearhead.dispatch import attention
 from .drawn import rows
 from .judge import judge
 from .problems import Row, build
-
-# Two runs of the same length through the same rounding errors differ by luck; that much is granted to a drawn row.
-SLACK = 3.0
+from .sweep import SLACK, check_call
 
 
 @settings(max_examples=200)
@@ -21,3 +22,9 @@ def test_any_call_is_what_the_textbook_says(row: Row):
     output, lse = attention(*problem.arrays, **problem.options, return_lse=True)
     judge(problem).check(output, lse, slack=SLACK)
     assert attention(*problem.arrays, **problem.options).tobytes() == output.tobytes()
+
+
+@settings(max_examples=40)
+@given(row=rows())
+def test_so_are_its_gradients_and_what_is_seen_of_it(row: Row):
+    check_call(row)

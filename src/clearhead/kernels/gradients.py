@@ -11,10 +11,12 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels import backward
+from clearhead.kernels.description import Description
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
-from clearhead.kernels.launch import Description, Sums, operations, start
+from clearhead.kernels.launch import operations, start
 from clearhead.kernels.plan import backward_plan, shape_of
+from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels import observe as kernel
+from clearhead.kernels.description import Description
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import Description, Sums, operations, plan_of, run, start, without_values
+from clearhead.kernels.launch import operations, plan_of, run, start, without_values
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
 from clearhead.kernels.plan import cell_bits, cell_lengths, cells_of, shape_of, watching_plan
+from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 
 

@@ -21,9 +21,11 @@ import numpy as np
 from clearhead import masks
 from clearhead.call import Call
 from clearhead.kernels import windows as kernel
+from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import Description, Sums, operations, start, without_values
+from clearhead.kernels.launch import operations, start, without_values
 from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
+from clearhead.kernels.sums import Sums
 
 STRIP = 256  # queries whose mask is worked out at a time where it is a rule
 

@@ -63,9 +63,14 @@ def _format(kind: Any) -> struct.Struct:
 
 
 def pack(value: Any) -> array.array[int]:
-    """A struct as bytes. Whoever hands their address to a kernel holds on to them until it is done."""
+    """A struct as words. Whoever hands their address to a kernel holds on to them until it is done."""
     kind: Any = type(value)
-    return array.array("b", _format(kind).pack(*_flattener(kind)(value)))
+    return array.array("q", _format(kind).pack(*_flattener(kind)(value)))
+
+
+def first_word(kind: Any, name: str) -> int:
+    """Which word of a packed struct a field begins with."""
+    return _fields(kind)[name][0]
 
 
 @functools.cache

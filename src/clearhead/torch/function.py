@@ -189,7 +189,7 @@ class _Gradient(torch.autograd.Function):
             None if lse_gradient is None else to_numpy(lse_gradient),
             shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
             of_bias=wanted[3] or wanted[4],
-            sums=kernels.launch.Sums(to_numpy(top), to_numpy(total)),
+            sums=kernels.sums.Sums(to_numpy(top), to_numpy(total)),
         )
         inputs = (q, k, v, bias, table, sinks)
         return tuple(

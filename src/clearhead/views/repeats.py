@@ -62,7 +62,7 @@ def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) 
         np.take_along_axis(x, np.broadcast_to(back, full), axis=-1)
         for x in (*sums, np.broadcast_to(union_size(*call.ranges), full))
     )
-    return TokenMass(view.shaped(kernels.launch.Sums(top, total).share_in(view.sums)), view.shaped(keys))
+    return TokenMass(view.shaped(kernels.sums.Sums(top, total).share_in(view.sums)), view.shaped(keys))
 
 
 def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> tuple[np.ndarray, Call]:
