@@ -313,9 +313,9 @@ class TestMerge:
     def test_parts_under_a_mask_where_some_queries_see_nothing(self, long):
         """The first part is all in the future of some queries."""
         q, k, v = long
-        whole = attention(q, k, v, mask=masks.causal(0), return_lse=True)
+        whole = attention(q, k, v, mask=masks.causal(offset=0), return_lse=True)
         parts = [
-            attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(-a), return_lse=True)
+            attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(offset=-a), return_lse=True)
             for a, b in ((30, 211), (0, 5), (5, 30))
         ]
         assert np.isneginf(parts[0][1][..., :30]).all()
@@ -334,7 +334,7 @@ class TestMerge:
             np.testing.assert_allclose(got, expected, rtol=0, atol=2e-15)
 
     def test_one_part_is_itself(self, qkv):
-        part = attention(*qkv, mask=masks.causal(-2), return_lse=True)
+        part = attention(*qkv, mask=masks.causal(offset=-2), return_lse=True)
         for got, expected in zip(merge([part]), part, strict=True):
             np.testing.assert_array_equal(got, expected)
 
@@ -473,7 +473,7 @@ class TestWhatIsPromised:
             assert not any(np.shares_memory(x, y) for y in qkv)
 
     def test_a_query_with_no_key_left(self, qkv):
-        output, lse = attention(*qkv, mask=masks.causal(-3), return_lse=True)
+        output, lse = attention(*qkv, mask=masks.causal(offset=-3), return_lse=True)
         assert not output[..., :3, :].any()
         assert np.isneginf(lse[..., :3]).all()
         assert np.isfinite(lse[..., 3:]).all()

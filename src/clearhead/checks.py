@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @runtime_checkable
@@ -24,6 +29,10 @@ class Shaped(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]: ...
+
+
+class MaskWarning(UserWarning):
+    """A mask that is allowed, and most likely not what was meant."""
 
 
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
@@ -56,6 +65,22 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
 def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
     return np.dtype(np.float64 if any(np.dtype(t).name == "float64" for t in dtypes) else np.float32)
+
+
+def by_name_only(cure: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """For a function that takes keywords only: an argument without its name is answered with the cure."""
+
+    def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        @functools.wraps(function)
+        def named(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+            if arguments:
+                given = ", ".join(repr(argument) for argument in arguments)
+                raise TypeError(f"{function.__name__}({given}): {cure}")
+            return function(*arguments, **options)
+
+        return named
+
+    return decorated
 
 
 def count(name: str, value: object, *, least: int | None = 1) -> int:
@@ -150,7 +175,36 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
             f"mask must be boolean (True = may attend) or float (added to the scores), got {array.dtype.name} "
             "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
         )
-    return additive("mask", array, shape)
+    fits("mask", array, shape)
+    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1:
+        cure = (
+            "mask.astype(bool), or mask.bool() of a tensor, lets the ones attend; as bias= it is added without a word"
+        )
+        warn_of_zeros_and_ones("mask", array, cure)
+    return array
+
+
+def warn_of_zeros_and_ones(name: str, array: np.ndarray, cure: str) -> None:
+    """Say so if a float mask holds zeros and ones and nothing else: as a rule it was meant to be boolean.
+
+    All zeros change nothing, nor do all ones.
+    """
+    if not array.size or array.max() != 1 or array.min() != 0 or not ((array == 0) | (array == 1)).all():
+        return
+    warnings.warn(
+        f"{name} holds floats that are all 0 or 1; they are added to the scores and forbid no key ({cure})",
+        MaskWarning,
+        stacklevel=_depth_of_caller(),
+    )
+
+
+def _depth_of_caller() -> int:
+    """How many calls above `warn` the code stands that called clearhead, be it through one of torch's modules."""
+    between = ("clearhead", "torch", "jaxtyping", "beartype")
+    depth, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in between:
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def axis_tokens(
@@ -209,12 +263,18 @@ def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray
     """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
     fits(name, array, shape)
     if array.dtype != np.bool_ and array.size:
-        largest = array.max()  # NaN if any is
-        if np.isnan(largest):
-            raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
-        if np.isposinf(largest):
-            raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+        _largest(name, array)
     return array
+
+
+def _largest(name: str, array: np.ndarray) -> float:
+    """The largest number of an array that may be added to scores."""
+    largest = float(array.max())  # NaN if any is
+    if np.isnan(largest):
+        raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
+    if np.isposinf(largest):
+        raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+    return largest
 
 
 def sink_per_head(sinks: ArrayLike | float, heads: int) -> np.ndarray:
