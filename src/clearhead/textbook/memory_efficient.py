@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.textbook.attention import checked, leading_shape, scaled_dot_product_attention
-from clearhead.textbook.masks import AnyMask, mask_for_scores
+from clearhead.textbook.masks import AnyMask, as_option, mask_for_scores
 
 
 def memory_efficient_attention(
@@ -32,6 +32,6 @@ def memory_efficient_attention(
     parts = []
     for start in range(0, max(n_q, 1), chunk_size):
         rows = slice(start, start + chunk_size)
-        part = None if mask is None else mask[..., rows, :]
-        parts.append(scaled_dot_product_attention(Q[..., rows, :], K, V, part, scale=scale)[0])
+        part = {} if mask is None else as_option(mask, rows, slice(None))
+        parts.append(scaled_dot_product_attention(Q[..., rows, :], K, V, **part, scale=scale)[0])
     return np.concatenate(parts, axis=-2)

@@ -19,6 +19,7 @@ from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant
+from clearhead.torch.padding import warn_of_float_flags
 
 Mask = masks.Mask | torch.Tensor
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
@@ -228,7 +229,7 @@ def _prepared(
     if table is not None:
         added["bias"] = constant(to_numpy(table))
     elif bias is not None:
-        added[name] = to_numpy(bias)
+        added["bias" if again else name] = to_numpy(bias)
     return prepare(
         to_numpy(q),
         to_numpy(k),
@@ -299,6 +300,7 @@ def _sum(
     bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, part: Part | None
 ) -> torch.Tensor:
     """A bias and a float mask in one tensor; in float64, in which two of the lowest float32 numbers are no −inf."""
+    warn_of_float_flags("mask", mask, "mask.bool() lets the ones attend; add it to bias if it is one")
     n_q, n_k = q.shape[-2], k.shape[-2]
     kind = _widest(q.device)
     if isinstance(bias, torch.Tensor):
