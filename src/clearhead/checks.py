@@ -6,11 +6,12 @@ that the same mistake reads the same wherever it is made.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -44,9 +45,28 @@ def is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.name in FLOAT_TYPES
 
 
+def as_array(name: str, value: Any) -> np.ndarray:
+    """`value` as an array. A tensor that NumPy cannot read is answered with what makes it one that it can."""
+    try:
+        return np.asarray(value)
+    except (TypeError, RuntimeError):
+        if not hasattr(value, "requires_grad"):
+            raise
+        steps = {
+            "detach": value.requires_grad,
+            "cpu": str(value.device) != "cpu",
+            "float": str(value.dtype) == "torch.bfloat16",
+        }
+        made = "".join(f".{step}()" for step, needed in steps.items() if needed)
+        raise TypeError(
+            f"{name} is a torch tensor that NumPy cannot read as it is; pass {name}{made}.numpy() (clearhead.torch and "
+            "clearhead.attention take tensors, and keep their gradients)"
+        ) from None
+
+
 def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
     """`value` as an array of one of the four float types with at least `ndim` dimensions."""
-    array = np.asarray(value)
+    array = as_array(name, value)
     if not is_float(array.dtype):
         hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first:"
         raise TypeError(
@@ -81,6 +101,16 @@ def by_name_only(cure: str) -> Callable[[Callable[Arguments, Result]], Callable[
         return named
 
     return decorated
+
+
+def no_such_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """What a module answers to a name it has not: the ones that are spelled much like it."""
+    spelled = {word.lower(): word for word in known}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1 if name.lower() in spelled else 3, cutoff=0.7)
+    meant = " or ".join(spelled[word] for word in near)
+    hint = f"; did you mean {meant}?" if meant else f" (dir({module}) lists what it has)"
+    # The name without its object: Python would look for likely ones too, and say them a second time.
+    return AttributeError(f"{module} has no {name}{hint}", name=name)
 
 
 def count(name: str, value: object, *, least: int | None = 1) -> int:
@@ -169,7 +199,7 @@ def head_groups(heads: int, kv_heads: int) -> int:
 
 def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
-    array = np.asarray(mask)
+    array = as_array("mask", mask)
     if array.dtype != np.bool_ and array.dtype.name not in FLOAT_TYPES:
         raise TypeError(
             f"mask must be boolean (True = may attend) or float (added to the scores), got {array.dtype.name} "

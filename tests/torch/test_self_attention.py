@@ -260,3 +260,14 @@ def test_calls_that_are_refused(unchecked):
     layer(x, cache=cache)
     with pytest.raises(ValueError, match="give each its own cache"):
         across(x, x, cache=cache)
+
+
+@pytest.mark.parametrize("mask", [masks.causal(), torch.ones(5, 5, dtype=torch.bool)], ids=["mask", "boolean"])
+def test_a_mask_in_the_place_of_the_memory_is_told_its_name(mask, unchecked):
+    with pytest.raises(TypeError, match=r"memory must be floats \(…, n, 12\), got a mask; pass it by its name, mask="):
+        CrossAttention(d_model=12, num_heads=3)(torch.zeros(2, 5, 12), mask)
+
+
+def test_an_array_in_the_place_of_a_tensor(unchecked):
+    with pytest.raises(TypeError, match=r"x must be a torch tensor, got ndarray \(torch.as_tensor\(x\) may make one"):
+        SelfAttention(d_model=12, num_heads=3)(np.zeros((2, 5, 12), np.float32))

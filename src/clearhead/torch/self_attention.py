@@ -260,6 +260,10 @@ def checked_rate(dropout: float) -> float:
 
 def checked_rows(name: str, x: torch.Tensor, d_model: int) -> torch.Tensor:
     """x as floats (…, n, d_model)."""
+    if isinstance(x, masks.Mask) or getattr(x, "dtype", None) == torch.bool:
+        raise TypeError(f"{name} must be floats (…, n, {d_model}), got a mask; pass it by its name, mask=")
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(x).__name__} (torch.as_tensor({name}) may make one)")
     if not x.is_floating_point():
         raise TypeError(f"{name} must be floats, got {x.dtype} (did you pass token ids?)")
     if x.ndim < 2 or x.shape[-1] != d_model:
