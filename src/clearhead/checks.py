@@ -219,22 +219,17 @@ def warn_of_zeros_and_ones(name: str, array: np.ndarray, cure: str) -> None:
 
     All zeros change nothing, nor do all ones.
     """
-    if not array.size or array.max() != 1 or array.min() != 0 or not ((array == 0) | (array == 1)).all():
-        return
-    warnings.warn(
-        f"{name} holds floats that are all 0 or 1; they are added to the scores and forbid no key ({cure})",
-        MaskWarning,
-        stacklevel=_depth_of_caller(),
-    )
+    if array.size and array.max() == 1 and array.min() == 0 and ((array == 0) | (array == 1)).all():
+        warn(f"{name} holds floats that are all 0 or 1; they are added to the scores and forbid no key ({cure})")
 
 
-def _depth_of_caller() -> int:
-    """How many calls above `warn` the code stands that called clearhead, be it through one of torch's modules."""
-    between = ("clearhead", "torch", "jaxtyping", "beartype")
-    depth, frame = 1, sys._getframe(1)
+def warn(message: str, category: type[UserWarning] = MaskWarning) -> None:
+    """Warn in the name of the code that called clearhead, be it through one of torch's modules or a `with` block."""
+    between = ("clearhead", "torch", "jaxtyping", "beartype", "contextlib")
+    depth, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in between:
         depth, frame = depth + 1, frame.f_back
-    return depth
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def axis_tokens(
