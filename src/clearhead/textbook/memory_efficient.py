@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
+from clearhead.masks import Mask
 from clearhead.textbook.attention import checked, leading_shape, scaled_dot_product_attention
 from clearhead.textbook.masks import AnyMask, as_option, mask_for_scores
 
@@ -24,6 +25,8 @@ def memory_efficient_attention(
     Q (…, n_q, d)  K (…, n_k, d)  V (…, n_k, d_v)  mask (…, n_q, n_k) → output (…, n_q, d_v)
     """
     Q, K, V = checked(Q, K, V)
+    if isinstance(chunk_size, (np.ndarray, Mask)):
+        raise TypeError("chunk_size must be a whole number, got a mask; pass it by its name, mask=")
     chunk_size = checks.count("chunk_size", chunk_size)
     n_q, n_k = Q.shape[-2], K.shape[-2]
     if mask is not None:

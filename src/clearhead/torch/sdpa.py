@@ -42,9 +42,7 @@ def scaled_dot_product_attention(
     if dropout_p == 1:  # nothing is kept: as if no key were allowed
         mask, dropout_p = masks.prefix(0), 0.0
     seed = int(torch.randint(2**62, ()).item()) if dropout_p else None
-    output = attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
-    assert isinstance(output, torch.Tensor)
-    return output
+    return attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
 
 
 def _meaning(attn_mask: Mask | None, is_causal: bool) -> tuple[Mask | None, torch.Tensor | None]:
