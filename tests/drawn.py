@@ -34,7 +34,7 @@ def leaves(draw: st.DrawFn, n_q: int, n_k: int, batch: tuple[int, ...], heads: i
     lead = draw(leading(*batch, *([] if heads is None else [heads])))
     match name:
         case "causal":
-            return f"causal({offset})"
+            return f"causal(offset={offset})"
         case "window":
             return f"window({draw(st.integers(1, n_k + 2))}, offset={offset})"
         case "window sides":

@@ -160,7 +160,7 @@ THIN = [
 MASKS = [
     row(f"mask {text}", TILES, 211, 19, mask=text)
     for text in (
-        "causal()", "causal(0)", "causal(offset=-5)", "causal(-131)", "causal(300)", "~causal()",
+        "causal()", "causal(offset=0)", "causal(offset=-5)", "causal(offset=-131)", "causal(offset=300)", "~causal()",
         "window(1)", "window(29)", "window(500)", "window(7, 3)", "window(0, 0)", "window(90, 100)",
         "window(5, offset=2)", "window(5, 9, offset=-70)", "~window(29)",
         "key_lengths([150, 7])", "key_lengths([0, 300])", "key_lengths([211, 1])", "key_lengths(100)",
@@ -198,8 +198,8 @@ MASKS = [
     row("two queries, one key apart", (2, 3, 2, 17), 389, 19, mask="window(300)"),
     row("more queries than keys", (2, 3, 131, 17), 37, 19, mask="causal()"),
     row("more queries than keys, window", (2, 3, 131, 17), 37, 19, mask="window(3, 2)"),
-    row("more queries than keys, offset", (2, 3, 131, 17), 37, 19, mask="causal(0) | prefix(2)"),
-    row("nine hundred queries by a rule", (1, 2, 907, 5), 61, 3, mask="(dilated(3) | prefix(1)) & causal(0)"),
+    row("more queries than keys, offset", (2, 3, 131, 17), 37, 19, mask="causal(offset=0) | prefix(2)"),
+    row("nine hundred queries by a rule", (1, 2, 907, 5), 61, 3, mask="(dilated(3) | prefix(1)) & causal(offset=0)"),
     row("a rule, alibi, dropout, in strips", (1, 2, 701, 5), 97, 3, mask="dilated(2) | prefix(1)", bias="alibi(2)",
         dropout=0.1, seed=5),
     row("a rule, an array and a bias in strips", (2, 2, 307, 5), 97, 3, bias="draw(2, 307, 97)",
@@ -236,7 +236,7 @@ BIASES = [
 ] + [
     row(f"bias {bias} with mask {mask}", TILES, 211, 19, bias=bias, mask=mask)
     for bias in ("alibi(3)", "draw(3, 1, 211)")
-    for mask in ("causal()", "window(29) & causal(3)", "flags(.5, 131, 211)", "dilated(3)",
+    for mask in ("causal()", "window(29) & causal(offset=3)", "flags(.5, 131, 211)", "dilated(3)",
                  "causal() & array(flags(.5, 2, 1, 131, 211))", "key_lengths([0, 100])")
 ] + [
     row("float mask", SMALL, 211, 19, mask="draw(2, 1, 37, 211)"),
@@ -253,7 +253,7 @@ BIASES = [
     row("alibi for one head", (37, 17), 211, 19, bias="alibi([0.5])"),
     row("one slope for all heads", SMALL, 211, 19, bias="alibi([0.5])"),
     row("alibi, one query", (2, 3, 1, 17), 389, 19, bias="alibi(3)", mask="causal()"),
-    row("alibi, more queries than keys", (2, 3, 131, 17), 37, 19, bias="alibi(3)", mask="causal(0)"),
+    row("alibi, more queries than keys", (2, 3, 131, 17), 37, 19, bias="alibi(3)", mask="causal(offset=0)"),
 ]  # fmt: skip
 
 OPTIONS = [
@@ -307,9 +307,10 @@ OPTIONS = [
 STRANGE = [
     row("NaN in masked keys", SMALL, 211, 19, spoil="k[..., 100:, :] = nan", mask="prefix(100)"),
     row("NaN in masked values", SMALL, 211, 19, spoil="v[..., 100:, :] = nan", mask="prefix(100)"),
-    row("inf in masked keys", TILES, 211, 19, spoil="k[..., 150:, :] = inf; k[..., 160, :] = -inf", mask="causal(20)"),
+    row("inf in masked keys", TILES, 211, 19, spoil="k[..., 150:, :] = inf; k[..., 160, :] = -inf",
+        mask="causal(offset=20)"),
     row("inf in masked values", TILES, 211, 19, spoil="v[..., 150:, :] = inf; v[..., 160, :] = -inf",
-        mask="causal(20)"),
+        mask="causal(offset=20)"),
     row("NaN masked by an array", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",
         mask="array(np.arange(211) % 2 == 1)"),
     row("NaN masked by −inf", SMALL, 211, 19, spoil="k[..., ::2, :] = v[..., ::2, :] = nan",

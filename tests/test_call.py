@@ -12,7 +12,9 @@ import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.call import Part, prepare
 from clearhead.dispatch import attention, merge
+from clearhead.tensors import to_torch
 from clearhead.textbook.dropout import dropout_mask
+from clearhead.views import look
 
 from .torch.forced import in_chunks
 
@@ -98,3 +100,35 @@ def test_what_is_no_part(qkv, unchecked):
             prepare(*qkv, part=part)
     with pytest.raises(ValueError, match="first_key must be at least 0, got -1"):
         prepare(*qkv, part=(0, -1))
+
+
+FLAGS = np.tril(np.ones((N, N), np.float32))
+TAKES_A_MASK = {
+    "attention": lambda q, mask, **bias: attention(q, q, q, mask=mask, **bias),
+    "look": lambda q, mask, **bias: look(q, q, q, mask=mask, **bias),
+    "tensors": lambda q, mask, **bias: attention(*3 * (to_torch(q),), mask=to_torch(mask), **bias),
+    "a look at tensors": lambda q, mask, **bias: look(*3 * (to_torch(q),), mask=to_torch(mask), **bias),
+}
+
+
+class TestFloatsThatAreZerosAndOnes:
+    """A float mask of zeros and ones is added to the scores and hides nothing, and that is said."""
+
+    @pytest.mark.parametrize("bias", [{}, {"bias": biases.alibi(2)}], ids=["alone", "beside a bias"])
+    @pytest.mark.parametrize("name", TAKES_A_MASK)
+    def test_they_are_named_with_the_cure(self, rng, name, bias):
+        q = rng.standard_normal((2, N, 8), np.float32)
+        with pytest.warns(masks.MaskWarning, match=r"mask holds floats that are all 0 or 1.*mask\.bool\(\)") as told:
+            TAKES_A_MASK[name](q, FLAGS, **bias)
+        assert len(told) == 1
+
+    def test_a_backward_pass_does_not_say_it_again(self, rng):
+        q = to_torch(rng.standard_normal((2, N, 8), np.float32)).requires_grad_()
+        with pytest.warns(masks.MaskWarning):
+            output = cht.attention(q, q, q, mask=to_torch(FLAGS))
+        output.sum().backward()  # here a warning is an error
+
+    def test_as_a_bias_they_are_added_without_a_word(self, rng):
+        q = rng.standard_normal((2, N, 8), np.float32)
+        attention(q, q, q, bias=FLAGS)
+        attention(q, q, q, mask=np.where(FLAGS, 0, -np.inf).astype(np.float32))

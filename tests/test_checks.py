@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import torch
 
+import clearhead
+import clearhead.torch as cht
 from clearhead import checks
 from clearhead.textbook.attention import (
     attention_scores,
@@ -18,8 +23,10 @@ from clearhead.textbook.attention import (
     self_attention,
 )
 from clearhead.textbook.cost import attention_cost
+from clearhead.textbook.image import cut_patches
 from clearhead.textbook.masks import create_causal_mask, create_padding_mask
 from clearhead.textbook.model_cost import model_cost
+from clearhead.textbook.multi_head import MultiHeadAttention
 from clearhead.textbook.softmax import softmax
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -311,3 +318,72 @@ def test_float64_of_another_byte_order_is_computed_in_float64(rng):
     expected, _ = scaled_dot_product_attention(Q, K, V)
     output, _ = scaled_dot_product_attention(*(x.astype(">f8") for x in (Q, K, V)))
     np.testing.assert_array_equal(output, expected)
+
+
+class TestTensors:
+    """The textbook reads plain tensors, and says of others how to make them plain."""
+
+    @pytest.mark.parametrize(
+        ("tensor", "cure"),
+        [
+            (torch.zeros(5, 3, requires_grad=True), "pass Q.detach().numpy()"),
+            (torch.zeros(5, 3, dtype=torch.bfloat16), "pass Q.float().numpy()"),
+            (torch.zeros(5, 3, dtype=torch.bfloat16, requires_grad=True), "pass Q.detach().float().numpy()"),
+            (torch.zeros(5, 3, device="meta"), "pass Q.cpu().numpy()"),
+        ],
+        ids=["gradients", "bfloat16", "both", "another device"],
+    )
+    def test_what_numpy_cannot_read_is_told_what_to_do(self, tensor, cure):
+        with pytest.raises(
+            TypeError, match=re.escape(cure) + r" \(clearhead.torch and clearhead.attention take tensors"
+        ):
+            scaled_dot_product_attention(tensor, tensor, tensor)
+
+    def test_everywhere(self):
+        x = torch.zeros(4, 4, requires_grad=True)
+        eye = np.eye(4)
+        heads = MultiHeadAttention(4, 2)
+        calls = {
+            "x": lambda: softmax(x),
+            "X": lambda: self_attention(x, eye, eye, eye),
+            "W_K": lambda: self_attention(eye, eye, x, eye),
+            "mask": lambda: scaled_dot_product_attention(eye, eye, eye, x),
+            "K": lambda: heads(eye, x),
+            "W_Q": lambda: heads.load_parameters(heads.parameters() | {"W_Q": x}),
+            "image": lambda: cut_patches(x[..., None], 2),
+        }
+        for name, call in calls.items():
+            with pytest.raises(TypeError, match=f"^{name} is a torch tensor that NumPy cannot read as it is"):
+                call()
+
+    def test_plain_ones_are_read(self):
+        x = np.random.default_rng(1).standard_normal((5, 3))
+        for got, wanted in zip(
+            scaled_dot_product_attention(*3 * (torch.from_numpy(x),)),
+            scaled_dot_product_attention(x, x, x),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(got, wanted)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("module", "name", "hint"),
+        [
+            (clearhead, "MultiheadAttention", "clearhead has no MultiheadAttention; did you mean MultiHeadAttention?"),
+            (clearhead, "scaled_dot_product", "did you mean scaled_dot_product_attention"),
+            (clearhead, "CausalMask", "create_causal_mask"),
+            (clearhead, "zzz", "clearhead has no zzz (dir(clearhead) lists what it has)"),
+            (cht, "MultiHeadAttention", "clearhead.torch has no MultiHeadAttention; did you mean MultiheadAttention"),
+        ],
+    )
+    def test_a_name_that_is_not_there_is_answered_with_the_nearest(self, module, name, hint):
+        with pytest.raises(AttributeError, match=re.escape(hint)) as caught:
+            getattr(module, name)
+        assert caught.value.obj is None
+        assert not hasattr(module, "__nothing__")
+
+    def test_a_room_that_is_not_loaded_yet(self):
+        code = "import clearhead; clearhead.torch"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert "clearhead.torch is loaded by its name only: import clearhead.torch" in run.stderr

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
+from inspect import Parameter
 
 import ml_dtypes
 import numpy as np
 import pytest
 import torch
 
+import clearhead
+import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.call import prepare
 from clearhead.dispatch import attention, explain, merge
 from clearhead.kernels import forward, launch, schedule
 from clearhead.textbook.attention import scaled_dot_product_attention
+from clearhead.textbook.flash import flash_attention
+from clearhead.views import look
 
 from .problems import build, row
 
@@ -119,7 +126,62 @@ class TestErrors:
         np.testing.assert_array_equal(attention(*qkv, scale=scale), attention(*qkv, scale=float(scale)))
 
 
+DOORS = {
+    "attention": (attention, np.asarray),
+    "explain": (explain, np.asarray),
+    "look": (look, np.asarray),
+    "textbook": (scaled_dot_product_attention, np.asarray),
+    "flash": (flash_attention, np.asarray),
+    "torch.attention": (cht.attention, torch.from_numpy),
+    "torch.explain": (cht.explain, torch.from_numpy),
+}
+
+
+class TestSignatures:
+    """What does alike things takes alike arguments, and all of them by name."""
+
+    @pytest.mark.parametrize("name", DOORS)
+    def test_the_mask_comes_fourth_and_options_in_one_order(self, name):
+        taken = inspect.signature(DOORS[name][0]).parameters
+        assert [x.lower() for x in list(taken)[:4]] == ["q", "k", "v", "mask"]
+        assert [p.kind for p in taken.values()][3:5] == [Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY]
+        order = [x for x in inspect.signature(explain).parameters if x in taken]
+        assert [x for x in taken if x in order] == order
+
+    @pytest.mark.parametrize("name", DOORS)
+    def test_a_mask_in_fourth_place_is_the_mask(self, qkv, name):
+        function, kind = DOORS[name]
+        arguments = [kind(x) for x in qkv]
+        a, b = function(*arguments, masks.prefix(0)), function(*arguments, mask=masks.prefix(0))
+        if "explain" in name:
+            assert a == b
+        else:
+            outputs = [x.output if name == "look" else x[0] if isinstance(x, tuple) else x for x in (a, b)]
+            assert all((np.asarray(x) == 0).all() for x in outputs)
+
+    @pytest.mark.parametrize("module", [clearhead, cht, masks, biases, cht.biases], ids=lambda module: module.__name__)
+    def test_nothing_hides_behind_stars(self, module):
+        made_by_look = {"View"}
+        for name in set(getattr(module, "__all__", dir(module))) - made_by_look:
+            thing = getattr(module, name)
+            if callable(thing) and getattr(thing, "__module__", "").startswith("clearhead") and name != "swapped":
+                with contextlib.suppress(ValueError):  # a warning has no signature
+                    kinds = {parameter.kind for parameter in inspect.signature(thing).parameters.values()}
+                    assert not kinds & {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}, name
+
+
 class TestStrict:
+    @pytest.mark.parametrize("name", ["attention", "look", "torch.attention"])
+    def test_it_means_the_same_at_every_door(self, qkv, name):
+        function, kind = DOORS[name]
+        slow = ~masks.dilated(2)
+        function(*map(kind, qkv), slow)
+        function(*map(kind, qkv), masks.causal(), strict=True)
+        with pytest.raises(
+            ValueError, match="strict: this call would be slow: the mask cannot be said in runs of keys"
+        ):
+            function(*map(kind, qkv), slow, strict=True)
+
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
@@ -313,9 +375,9 @@ class TestMerge:
     def test_parts_under_a_mask_where_some_queries_see_nothing(self, long):
         """The first part is all in the future of some queries."""
         q, k, v = long
-        whole = attention(q, k, v, mask=masks.causal(0), return_lse=True)
+        whole = attention(q, k, v, mask=masks.causal(offset=0), return_lse=True)
         parts = [
-            attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(-a), return_lse=True)
+            attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(offset=-a), return_lse=True)
             for a, b in ((30, 211), (0, 5), (5, 30))
         ]
         assert np.isneginf(parts[0][1][..., :30]).all()
@@ -334,7 +396,7 @@ class TestMerge:
             np.testing.assert_allclose(got, expected, rtol=0, atol=2e-15)
 
     def test_one_part_is_itself(self, qkv):
-        part = attention(*qkv, mask=masks.causal(-2), return_lse=True)
+        part = attention(*qkv, mask=masks.causal(offset=-2), return_lse=True)
         for got, expected in zip(merge([part]), part, strict=True):
             np.testing.assert_array_equal(got, expected)
 
@@ -473,7 +535,7 @@ class TestWhatIsPromised:
             assert not any(np.shares_memory(x, y) for y in qkv)
 
     def test_a_query_with_no_key_left(self, qkv):
-        output, lse = attention(*qkv, mask=masks.causal(-3), return_lse=True)
+        output, lse = attention(*qkv, mask=masks.causal(offset=-3), return_lse=True)
         assert not output[..., :3, :].any()
         assert np.isneginf(lse[..., :3]).all()
         assert np.isfinite(lse[..., 3:]).all()

@@ -16,6 +16,7 @@ ELSEWHERE = {
     "figures/patches.py": ["figures/test_image.py"],
     "figures/strips.py": ["figures/test_head.py"],
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
+    "masks/packed.py": ["masks/test_kinds.py"],
     "page/*": ["page/test_command.py"],
     "text/spans.py": ["text/test_labels.py"],
     "translate/batches.py": ["translate/test_training.py"],

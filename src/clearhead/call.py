@@ -7,9 +7,9 @@ runs, watches, differentiates or explains a call prepares it here, so that all o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,19 @@ class Part(NamedTuple):
     first_query: int = 0
     first_key: int = 0
     offset: int = 0
+
+
+class Options(TypedDict, total=False):
+    """What every attention takes by name, for type checkers."""
+
+    bias: Any
+    scale: float | None
+    softcap: float | None
+    sinks: Any
+    dropout: float
+    seed: int | None
+    part: Part | tuple[int, ...] | None
+    strict: bool
 
 
 @dataclass
@@ -197,6 +210,12 @@ def prepare(
         period=resolved.period, phase=resolved.phase, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
+
+
+def refuse_slow(reasons: Sequence[str]) -> None:
+    """What `strict` means: a call that would take a slow way is refused, with the reason."""
+    if reasons:
+        raise ValueError(f"strict: this call would be slow: {'; '.join(reasons)}")
 
 
 def checked_part(part: Part | tuple[int, ...]) -> Part:

@@ -6,13 +6,19 @@ that the same mistake reads the same wherever it is made.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import operator
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @runtime_checkable
@@ -26,6 +32,10 @@ class Shaped(Protocol):
     def shape(self) -> tuple[int, ...]: ...
 
 
+class MaskWarning(UserWarning):
+    """A mask that is allowed, and most likely not what was meant."""
+
+
 FLOAT_TYPES = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -35,9 +45,28 @@ def is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.name in FLOAT_TYPES
 
 
+def as_array(name: str, value: Any) -> np.ndarray:
+    """`value` as an array. A tensor that NumPy cannot read is answered with what makes it one that it can."""
+    try:
+        return np.asarray(value)
+    except (TypeError, RuntimeError):
+        if not hasattr(value, "requires_grad"):
+            raise
+        steps = {
+            "detach": value.requires_grad,
+            "cpu": str(value.device) != "cpu",
+            "float": str(value.dtype) == "torch.bfloat16",
+        }
+        made = "".join(f".{step}()" for step, needed in steps.items() if needed)
+        raise TypeError(
+            f"{name} is a torch tensor that NumPy cannot read as it is; pass {name}{made}.numpy() (clearhead.torch and "
+            "clearhead.attention take tensors, and keep their gradients)"
+        ) from None
+
+
 def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
     """`value` as an array of one of the four float types with at least `ndim` dimensions."""
-    array = np.asarray(value)
+    array = as_array(name, value)
     if not is_float(array.dtype):
         hint = "did you pass token ids?" if array.dtype.kind in "iu" else "convert it first:"
         raise TypeError(
@@ -56,6 +85,32 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
 def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
     return np.dtype(np.float64 if any(np.dtype(t).name == "float64" for t in dtypes) else np.float32)
+
+
+def by_name_only(cure: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """For a function that takes keywords only: an argument without its name is answered with the cure."""
+
+    def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        @functools.wraps(function)
+        def named(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+            if arguments:
+                given = ", ".join(repr(argument) for argument in arguments)
+                raise TypeError(f"{function.__name__}({given}): {cure}")
+            return function(*arguments, **options)
+
+        return named
+
+    return decorated
+
+
+def no_such_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """What a module answers to a name it has not: the ones that are spelled much like it."""
+    spelled = {word.lower(): word for word in known}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1 if name.lower() in spelled else 3, cutoff=0.7)
+    meant = " or ".join(spelled[word] for word in near)
+    hint = f"; did you mean {meant}?" if meant else f" (dir({module}) lists what it has)"
+    # The name without its object: Python would look for likely ones too, and say them a second time.
+    return AttributeError(f"{module} has no {name}{hint}", name=name)
 
 
 def count(name: str, value: object, *, least: int | None = 1) -> int:
@@ -144,13 +199,37 @@ def head_groups(heads: int, kv_heads: int) -> int:
 
 def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
-    array = np.asarray(mask)
+    array = as_array("mask", mask)
     if array.dtype != np.bool_ and array.dtype.name not in FLOAT_TYPES:
         raise TypeError(
             f"mask must be boolean (True = may attend) or float (added to the scores), got {array.dtype.name} "
             "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
         )
-    return additive("mask", array, shape)
+    fits("mask", array, shape)
+    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1:
+        cure = (
+            "mask.astype(bool), or mask.bool() of a tensor, lets the ones attend; as bias= it is added without a word"
+        )
+        warn_of_zeros_and_ones("mask", array, cure)
+    return array
+
+
+def warn_of_zeros_and_ones(name: str, array: np.ndarray, cure: str) -> None:
+    """Say so if a float mask holds zeros and ones and nothing else: as a rule it was meant to be boolean.
+
+    All zeros change nothing, nor do all ones.
+    """
+    if array.size and array.max() == 1 and array.min() == 0 and ((array == 0) | (array == 1)).all():
+        warn(f"{name} holds floats that are all 0 or 1; they are added to the scores and forbid no key ({cure})")
+
+
+def warn(message: str, category: type[UserWarning] = MaskWarning) -> None:
+    """Warn in the name of the code that called clearhead, be it through one of torch's modules or a `with` block."""
+    between = ("clearhead", "torch", "jaxtyping", "beartype", "contextlib")
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in between:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def axis_tokens(
@@ -209,12 +288,18 @@ def additive(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray
     """An array that may be added to scores of the given shape: it broadcasts and holds no NaN and no +inf."""
     fits(name, array, shape)
     if array.dtype != np.bool_ and array.size:
-        largest = array.max()  # NaN if any is
-        if np.isnan(largest):
-            raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
-        if np.isposinf(largest):
-            raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+        _largest(name, array)
     return array
+
+
+def _largest(name: str, array: np.ndarray) -> float:
+    """The largest number of an array that may be added to scores."""
+    largest = float(array.max())  # NaN if any is
+    if np.isnan(largest):
+        raise ValueError(f"{name} contains NaN; use -inf to forbid a key and 0 to leave it alone")
+    if np.isposinf(largest):
+        raise ValueError(f"{name} contains +inf; use -inf to forbid a key and 0 to leave it alone")
+    return largest
 
 
 def sink_per_head(sinks: ArrayLike | float, heads: int) -> np.ndarray:

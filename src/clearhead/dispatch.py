@@ -7,26 +7,72 @@ autograd and is loaded when the first tensor comes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
-from clearhead.biases import RelativeBias
-from clearhead.call import Part, not_tensor, prepare
+from clearhead.call import Options, Part, not_tensor, prepare, refuse_slow
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import is_tensor
 
+if TYPE_CHECKING:
+    import torch
 
+
+@overload
+def attention(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    mask: masks.Mask | ArrayLike | None = None,
+    *,
+    return_lse: Literal[False] = False,
+    **options: Unpack[Options],
+) -> np.ndarray: ...
+@overload
+def attention(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    mask: masks.Mask | ArrayLike | None = None,
+    *,
+    return_lse: Literal[True],
+    **options: Unpack[Options],
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: masks.Mask | torch.Tensor | None = None,
+    *,
+    return_lse: Literal[False] = False,
+    **options: Unpack[Options],
+) -> torch.Tensor: ...
+@overload
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: masks.Mask | torch.Tensor | None = None,
+    *,
+    return_lse: Literal[True],
+    **options: Unpack[Options],
+) -> tuple[torch.Tensor, torch.Tensor]: ...
+@overload
+def attention(
+    q: Any, k: Any, v: Any, mask: Any = None, *, return_lse: bool = False, **options: Unpack[Options]
+) -> Any: ...
 def attention(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
     v: Float[Any, "... n_k d_v"],
-    *,
     mask: masks.Mask | ArrayLike | None = None,
-    bias: RelativeBias | ArrayLike | None = None,
+    *,
+    bias: Any = None,
     scale: float | None = None,
     softcap: float | None = None,
     sinks: ArrayLike | float | None = None,
@@ -46,7 +92,8 @@ def attention(
     Args:
         mask: a mask from `clearhead.masks`, a boolean array (True = may attend) or a float array (added to the
             scores), broadcasting to (…, h, n_q, n_k). A query with no key left gets zeros.
-        bias: an array added to the scores, or a structure from `clearhead.biases`, which is never written out.
+        bias: an array added to the scores, or a structure from `clearhead.biases` or `clearhead.torch.biases`, which is
+            never written out.
         scale: 1/√d unless given; 0.0 means zero.
         softcap: scores become softcap · tanh(score / softcap).
         sinks: one score per head (h,) that takes weight and gives no value.
@@ -73,14 +120,20 @@ def attention(
         "part": part,
     }
     if is_tensor(q):
-        return _on_tensors(q, k, v, strict=strict, return_lse=return_lse, **options)
+        import clearhead.torch
+
+        return clearhead.torch.attention(q, k, v, return_lse=return_lse, strict=strict, **options)
     call = prepare(q, k, v, lse=return_lse, **options)
     if strict:
-        _refuse_slow(call.slow)
+        refuse_slow(call.slow)
     output, lse = kernels.launch.compute(call)
     return output if lse is None else (output, lse)
 
 
+@overload
+def merge(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def merge(parts: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> tuple[torch.Tensor, torch.Tensor]: ...
 def merge(
     parts: Sequence[tuple[Float[Any, "*lead n_q d_v"], Float[Any, "*lead n_q"]]],
 ) -> tuple[Float[Any, "*lead n_q d_v"], Float[Any, "*lead n_q"]]:
@@ -115,29 +168,37 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
     return checks.float_array(name, not_tensor(name, value, "output 0"), ndim=ndim)
 
 
-def explain(q: Any, k: Any, v: Any, *, of: str = "attention", **options: Any) -> Explanation:
+def explain(
+    q: Float[Any, "... n_q d"],
+    k: Float[Any, "... n_k d"],
+    v: Float[Any, "... n_k d_v"],
+    mask: masks.Mask | ArrayLike | None = None,
+    *,
+    bias: Any = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: ArrayLike | float | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
+    return_lse: bool = False,
+    strict: bool = False,
+    of: str = "attention",
+    top_k: int = 8,
+    map_size: int = 512,
+) -> Explanation:
     """What `attention` would do with the same arguments: which way, why, tiles skipped, memory. Nothing is run.
 
-    of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, which takes its
-    options too. The answer is data; printed, it is a few lines of text.
+    of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, whose options
+    top_k and map_size are. The answer is data, and what `strict` would refuse is in its `slow`; printed, it is a few
+    lines of text.
     """
-    options.pop("strict", None)
+    options: dict[str, Any] = {
+        "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,
+        "seed": seed, "part": part, "return_lse": return_lse, "of": of, "top_k": top_k, "map_size": map_size,
+    }  # fmt: skip
     if is_tensor(q):
         import clearhead.torch
 
-        return clearhead.torch.explain(q, k, v, of=of, **options)
-    return kernels.forecast.explain(q, k, v, of=of, **options)
-
-
-def _on_tensors(q: Any, k: Any, v: Any, *, strict: bool, **options: Any) -> Any:
-    """torch in, torch out, under autograd."""
-    import clearhead.torch
-
-    if strict:
-        _refuse_slow(clearhead.torch.explain(q, k, v, **options).slow)
-    return clearhead.torch.attention(q, k, v, **options)
-
-
-def _refuse_slow(reasons: Sequence[str]) -> None:
-    if reasons:
-        raise ValueError(f"strict: this call would be slow: {'; '.join(reasons)}")
+        return clearhead.torch.explain(q, k, v, **options)
+    return kernels.forecast.explain(q, k, v, **options)

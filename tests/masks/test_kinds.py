@@ -23,7 +23,7 @@ class TestMeaning:
         ("text", "rule"),
         {
             "causal()": lambda i, j: j <= i + 6,
-            "causal(0)": lambda i, j: j <= i,
+            "causal(offset=0)": lambda i, j: j <= i,
             "causal(offset=-3)": lambda i, j: j <= i - 3,
             "window(1)": lambda i, j: j == i + 6,
             "window(4)": lambda i, j: i + 6 - 3 <= j <= i + 6,
@@ -49,8 +49,8 @@ class TestMeaning:
             "array(np.arange(5)[:, None] > 2)": lambda i, j: i > 2,
             "where(lambda b, h, i, j: (i + 2 * j) % 5 == 0)": lambda i, j: (i + 2 * j) % 5 == 0,
             "causal() & window(4)": lambda i, j: j <= i + 6 and j > i + 2,
-            "causal(0) | prefix(4)": lambda i, j: j <= i or j < 4,
-            "~causal(0)": lambda i, j: j > i,
+            "causal(offset=0) | prefix(4)": lambda i, j: j <= i or j < 4,
+            "~causal(offset=0)": lambda i, j: j > i,
         }.items(),
     )  # fmt: skip
     def test_each_mask_is_its_definition(self, text, rule):
@@ -100,10 +100,14 @@ class TestMeaning:
     @pytest.mark.parametrize("far", [10**9, sys.maxsize, 10**30])
     def test_a_window_of_any_size_is_everything(self, far):
         everything, sizes = np.ones((5, 11), dtype=bool), masks.Sizes(5, 11)
-        for mask in (masks.window(far, far), masks.causal(far), masks.window(far, offset=far) | masks.window(far, far)):
+        for mask in (
+            masks.window(far, far),
+            masks.causal(offset=far),
+            masks.window(far, offset=far) | masks.window(far, far),
+        ):
             np.testing.assert_array_equal(mask.array(5, 11), everything)
             np.testing.assert_array_equal(from_ranges(mask.ranges(sizes), sizes)[0], everything)
-        assert not masks.causal(-far).array(5, 11).any()
+        assert not masks.causal(offset=-far).array(5, 11).any()
 
     @pytest.mark.parametrize("far", [11, sys.maxsize, 10**30])
     def test_a_step_of_any_size_leaves_the_query_its_own_key(self, far):
@@ -178,12 +182,31 @@ class TestRanges:
         assert masks.block_sparse(stripes[:, 2:], 1).ranges(masks.Sizes(1, stripes.size - 2)) is not None
 
 
+def by_place(query, key):
+    return query >= key
+
+
 class TestErrors:
+    @pytest.mark.parametrize("function", [by_place, lambda i, j: i >= j, np.greater])
+    def test_a_rule_of_query_and_key_alone_is_told_what_to_take(self, function):
+        message = r"needs a function of \(batch, head, query, key\), and this one takes .*lambda b, h, i, j: …"
+        with pytest.raises(TypeError, match=message):
+            masks.where(function)
+
+    def test_a_rule_may_take_any_number(self):
+        mask = masks.where(lambda *places: places[2] >= places[3])
+        np.testing.assert_array_equal(mask.array(5), masks.causal().array(5))
+
     @pytest.mark.parametrize(
         ("make", "error", "message"),
         [
-            (lambda: masks.causal(1.5), TypeError, "offset must be a whole number, got 1.5 of type float"),
-            (lambda: masks.causal(True), TypeError, "offset must be a whole number, got the boolean True"),
+            (
+                lambda: masks.causal(4),
+                TypeError,
+                r"causal\(4\): causal\(\) takes no size, as a mask fits any; .* offset=",
+            ),
+            (lambda: masks.causal(offset=1.5), TypeError, "offset must be a whole number, got 1.5 of type float"),
+            (lambda: masks.causal(offset=True), TypeError, "offset must be a whole number, got the boolean True"),
             (lambda: masks.window(0), ValueError, "window must be at least 1, got 0"),
             (lambda: masks.window(-1, 3), ValueError, "left must be at least 0, got -1"),
             (lambda: masks.window(3, -1), ValueError, "right must be at least 0, got -1"),

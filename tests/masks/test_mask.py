@@ -54,3 +54,68 @@ class TestJoining:
     def test_a_mask_is_neither_true_nor_false(self):
         with pytest.raises(TypeError, match=r"no truth value; join masks with &, \| and ~"):
             masks.causal() and masks.window(3)
+
+
+class TestShown:
+    """A mask prints as the text that makes it, where that is short."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "causal()",
+            "causal(offset=-3)",
+            "window(256)",
+            "window(1, offset=4)",
+            "window(3, 2)",
+            "key_lengths([3, 5])",
+            "prefix(10)",
+            "documents(boundaries=[0, 30, 100])",
+            "documents([0, 1, 0, 1])",
+            "documents([[0, 0, 1], [1, 0, 0]])",
+            "dilated(4)",
+            "block_sparse([[True, False], [True, True]], 64)",
+            "array([[True, False, True]])",
+            "causal() & window(256)",
+            "causal() & window(9) & prefix(1)",
+            "causal() & (window(9) & prefix(1))",
+            "(causal() | prefix(3)) & ~window(4)",
+            "causal() & window(9) | prefix(3)",
+            "prefix(3) | causal() & window(9)",
+            "prefix(3) | (dilated(2) | dilated(3))",
+            "~(causal() & window(9))",
+            "~(causal() | window(9))",
+        ],
+    )
+    def test_as_it_is_written(self, text):
+        assert repr(eval(text, vars(masks).copy())) == text
+
+    @given(data=st.data())
+    def test_what_is_printed_makes_the_same_mask(self, data):
+        mask = made(data.draw(mask_texts(n_q=3, n_k=4, batch=(2,), heads=1)))
+        text = repr(mask)
+        if "<" not in text and "where" not in text:
+            again = eval(text, vars(masks).copy())
+            written = [x.array(3, 4, batch_shape=(2,), heads=1) for x in (mask, again)]
+            np.testing.assert_array_equal(*written)
+
+    def test_what_is_long_says_what_it_is(self):
+        assert repr(masks.documents(np.arange(90).reshape(2, 45))) == "documents(<int64 of shape (2, 45)>)"
+        assert repr(masks.array(np.ones((5, 7), bool))) == "array(<bool of shape (5, 7)>)"
+
+    def test_a_rule_by_its_name(self):
+        def near(b, h, i, j):
+            return abs(i - j) < 3
+
+        assert repr(masks.where(near) & masks.causal()) == "where(near) & causal()"
+        assert repr(masks.Once(masks.causal())) == "causal()"
+
+
+@pytest.mark.parametrize(
+    "mask", [masks.causal(), masks.array(np.ones((3, 4), bool)), masks.where(lambda b, h, i, j: j < 2)]
+)
+@pytest.mark.parametrize("lead", [{}, {"heads": 2}, {"batch_shape": (5,), "heads": 2}], ids=str)
+def test_the_array_of_a_mask_is_the_callers_own(mask, lead):
+    written = mask.array(3, 4, **lead)
+    before = mask.array(3, 4, **lead)
+    written[...] = ~written
+    np.testing.assert_array_equal(mask.array(3, 4, **lead), before)

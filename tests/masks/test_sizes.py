@@ -17,7 +17,7 @@ CUTS = [(0, 9), (9, 10), (10, 10), (10, 23)]
 WHOLE = [
     "causal()",
     "causal(offset=-3)",
-    "causal(4)",
+    "causal(offset=4)",
     "window(5)",
     "window(3, 2)",
     "window(3, 2, offset=1)",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from clearhead import masks
 from clearhead.textbook.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
 
 
@@ -140,6 +141,11 @@ X = np.ones((2, 3, 5, 7))
             lambda: linear_attention(X, X, X, causal=True, offset=0.5),
             TypeError,
             "offset must be a whole number, got 0.5",
+        ),
+        (
+            lambda: linear_attention(X, X, X, key_mask=masks.key_lengths([3])),
+            TypeError,
+            r"key_mask must be a boolean array .* got the mask key_lengths\(\[3\]\); .* causal=True is a causal mask",
         ),
         (lambda: linear_attention(X, X, X, key_mask=np.ones(5)), TypeError, "key_mask must be boolean.*got float64"),
         (

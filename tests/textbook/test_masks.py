@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from clearhead import masks
+from clearhead import checks, masks
 from clearhead.textbook.attention import mask_scores, scaled_dot_product_attention, self_attention
 from clearhead.textbook.decoder import DecoderBlock, DecoderBlockCache
 from clearhead.textbook.encoder import EncoderBlock
 from clearhead.textbook.flash import flash_attention
 from clearhead.textbook.masks import create_causal_mask, create_padding_mask, mask_for_scores
 from clearhead.textbook.memory_efficient import memory_efficient_attention
+from clearhead.textbook.module import float_type
 from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention
 from clearhead.textbook.relative import relative_attention
 from clearhead.textbook.transformer import Transformer
 
 B, H, N_Q, N_K, D = 2, 3, 5, 7, 12
 MASKS = {
-    "causal": masks.causal(1),
+    "causal": masks.causal(offset=1),
     "window or prefix": masks.window(2, 1) | masks.prefix(1),
     "lengths": masks.key_lengths([3, 6]) & masks.causal(),
     "not a window": ~masks.window(2),
@@ -177,3 +178,66 @@ def test_a_mask_that_does_not_fit_says_why(ask, mask, said):
 def test_what_makes_no_mask_is_refused(call, error, said):
     with pytest.raises(error, match=said):
         call()
+
+
+X = np.random.default_rng(3).standard_normal((5, D))
+SQUARE = np.eye(D)
+TAKES_A_MASK = {
+    "attention": lambda mask: scaled_dot_product_attention(X, X, X, mask),
+    "scores": lambda mask: mask_scores(X @ X.T, mask),
+    "self-attention": lambda mask: self_attention(X, SQUARE, SQUARE, SQUARE, mask),
+    "flash": lambda mask: flash_attention(X, X, X, mask, block_size=2),
+    "in chunks": lambda mask: memory_efficient_attention(X, X, X, chunk_size=2, mask=mask),
+    "relative": lambda mask: relative_attention(X, X, X, np.zeros((3, D)), mask=mask),
+    "heads": lambda mask: MultiHeadAttention(D, H)(X, mask=mask),
+    "encoder": lambda mask: EncoderBlock(D, H, 8)(X, mask),
+    "decoder": lambda mask: DecoderBlock(D, H, 8)(X, X, mask),
+    "memory": lambda mask: DecoderBlock(D, H, 8)(X, X, memory_mask=mask),
+}
+
+
+class TestFloatsThatAreZerosAndOnes:
+    """np.tril(np.ones((n, n))) is added to the scores and hides nothing: whoever writes it means a boolean mask."""
+
+    @pytest.mark.parametrize("name", TAKES_A_MASK)
+    def test_they_are_named_with_the_cure(self, name):
+        with pytest.warns(
+            checks.MaskWarning, match=r"mask holds floats that are all 0 or 1.*mask\.astype\(bool\)"
+        ) as told:
+            TAKES_A_MASK[name](np.tril(np.ones((5, 5))))
+        assert len(told) == 1
+
+    def test_they_are_named_where_they_were_given(self, unchecked):
+        with pytest.warns(checks.MaskWarning) as told:
+            TAKES_A_MASK["in chunks"](np.tril(np.ones((5, 5))))
+        assert told[0].filename == __file__
+
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+    def test_in_every_type(self, dtype):
+        with pytest.warns(checks.MaskWarning):
+            mask_scores(np.zeros((3, 5, 7)), np.eye(5, 7).astype(float_type(dtype)))
+
+    @pytest.mark.parametrize(
+        "mask",
+        [
+            np.zeros((5, 7)),
+            np.ones((5, 7)),
+            np.eye(5, 7) - 1,
+            np.where(np.eye(5, 7), 1, -np.inf),
+            np.eye(5, 7) / 2,
+            np.eye(5, 7) + np.eye(5, 7, 1) / 2,
+            np.eye(5, 7, dtype=bool),
+            np.zeros((5, 0)),
+        ],
+        ids=["zeros", "ones", "minus one", "one and -inf", "halves", "a half beside", "boolean", "empty"],
+    )
+    def test_other_masks_are_taken_without_a_word(self, mask):
+        mask_scores(np.zeros((3, *mask.shape)), mask)
+
+    def test_a_bias_is_meant_to_be_added(self):
+        scores = np.random.default_rng(1).standard_normal((3, 5, 7))
+        np.testing.assert_array_equal(mask_scores(scores, bias=np.eye(5, 7)), scores + np.eye(5, 7))
+
+    @pytest.mark.parametrize("name", ["flash", "in chunks"])
+    def test_a_piece_of_another_mask_is_not_taken_for_one(self, name):
+        TAKES_A_MASK[name](np.where(np.arange(5) < 4, np.tril(np.ones((5, 5))), -0.5))

@@ -103,6 +103,11 @@ def test_the_matrix_is_never_whole(rng):
         ),
         ({"mask": np.ones((7, 5), dtype=bool)}, ValueError, r"mask of shape \(7, 5\) does not broadcast"),
         ({"mask": np.ones((5, 7), dtype=int)}, TypeError, r"mask must be boolean \(True = may attend\) or float"),
+        (
+            {"chunk_size": np.ones((5, 7), dtype=bool)},
+            TypeError,
+            "chunk_size must be a whole number, got a mask; pass it by its name, mask=",
+        ),
         ({"V": np.ones((2, 5, 13))}, ValueError, "there are 7 keys but 5 values; each key needs one value"),
         ({"K": np.ones((2, 7, 13))}, ValueError, "keys have 13 columns but queries have 11"),
     ],

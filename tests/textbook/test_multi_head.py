@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from clearhead import masks
 from clearhead.textbook.masks import create_causal_mask, create_padding_mask
 from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention, merge_heads, split_heads
 from clearhead.textbook.rope import rope
@@ -193,6 +194,15 @@ def test_padding_mask(rng, leading):
     output, weights = attention(X, mask=create_padding_mask(ids))
     assert (weights[..., 7:] == 0).all()
     np.testing.assert_allclose(output[..., :7, :], attention(X[..., :7, :])[0], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("mask", [create_causal_mask(5), masks.causal(), create_causal_mask(5).astype(float)], ids=str)
+@pytest.mark.parametrize("name", ["K", "V"])
+def test_a_mask_in_the_place_of_keys_is_told_its_name(rng, mask, name, unchecked):
+    x = rng.standard_normal((2, 5, 12))
+    given = {"K": x, "V": x} | {name: mask}
+    with pytest.raises((TypeError, ValueError), match=rf"{name} must be .*pass it by its name, mask="):
+        MultiHeadAttention(12, 3)(x, **given)
 
 
 def test_additive_mask(rng):

@@ -36,8 +36,8 @@ MASKS: dict[str, Case] = {
     f"mask {name}": just(mask=mask)
     for name, mask in {
         "causal": masks.causal(),
-        "causal from the first key": masks.causal(0),
-        "causal, empty rows": masks.causal(-2),
+        "causal from the first key": masks.causal(offset=0),
+        "causal, empty rows": masks.causal(offset=-2),
         "window": masks.window(2),
         "band": masks.window(1, 2),
         "key lengths": masks.key_lengths([4, 0]),

@@ -47,7 +47,7 @@ class TestNoKeyLeft:
         for other in found[1:]:
             assert all(torch.equal(a, b) for a, b in zip(other, found[0], strict=True))
 
-    @pytest.mark.parametrize("mask", [masks.key_lengths([N_K, 0]), masks.causal(-N_Q), masks.prefix(0)], ids=str)
+    @pytest.mark.parametrize("mask", [masks.key_lengths([N_K, 0]), masks.causal(offset=-N_Q), masks.prefix(0)], ids=str)
     def test_many_rows(self, mask):
         q, k, v = qkv(torch.float32)
         output = attention(q, k, v, mask=mask)
@@ -67,7 +67,7 @@ class TestNoKeyLeft:
 
 HIDING: dict[str, dict[str, Any]] = {
     "a range": {"mask": masks.prefix(N_K - 2)},
-    "causal": {"mask": masks.causal(0)},
+    "causal": {"mask": masks.causal(offset=0)},
     "an array": {"mask": masks.array(np.arange(N_K) < N_K - 2)},
     "booleans": {"mask": torch.arange(N_K) < N_K - 2},
     "−inf in a mask": {"mask": torch.where(torch.arange(N_K) < N_K - 2, 0, -torch.inf)},

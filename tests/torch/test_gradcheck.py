@@ -29,7 +29,7 @@ def steady():
 IDS = np.array([0, 0, 1, 1, 1, 2, 2])
 MASKS = {
     "causal": masks.causal(),
-    "causal with offset": masks.causal(-1),
+    "causal with offset": masks.causal(offset=-1),
     "window": masks.window(2),
     "band": masks.window(1, 2),
     "key lengths": masks.key_lengths([3, 0]),

@@ -26,7 +26,7 @@ def qkv():
 def in_parts(q, k, v, cuts=(0, 5, 5, 48, N_K)):
     """Attention over runs of keys, the last of which most queries may not attend to."""
     return [
-        cht.attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(OFFSET - a), return_lse=True)
+        cht.attention(q, k[..., a:b, :], v[..., a:b, :], mask=masks.causal(offset=OFFSET - a), return_lse=True)
         for a, b in itertools.pairwise(cuts)
     ]
 

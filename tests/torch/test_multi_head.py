@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -438,3 +439,40 @@ def test_the_constructor_refuses_what_torchs_refuses():
         MultiheadAttention(0, 1)
     with pytest.raises(AssertionError, match="divisible"):
         MultiheadAttention(5, 2)
+
+
+class TestMasks:
+    """Beside torch's tensors: masks from clearhead.masks, and floats that were meant to be booleans."""
+
+    @pytest.mark.parametrize("name", ["packed", "two more keys"])
+    @pytest.mark.parametrize("batched", [True, False])
+    def test_a_mask_means_its_array(self, name, batched):
+        _, ours = pair(batch_first=True, **CONSTRUCTED[name])
+        tensors = inputs(ours, batched=batched)
+        mask, real = masks.causal() | masks.prefix(2), masks.key_lengths([9, 4] if batched else [9])
+        written = ~torch.from_numpy(mask.array(N_Q, N_K))
+        padding = ~torch.from_numpy(real.array(1, N_K, batch_shape=(B if batched else 1,))[:, 0])
+        padding = padding if batched else padding[0]
+        expected = ours(*tensors, key_padding_mask=padding, attn_mask=written)
+        for given in ({"attn_mask": mask, "key_padding_mask": real}, {"attn_mask": mask & real}):
+            for got, wanted in zip(ours(*tensors, **given), expected, strict=True):
+                torch.testing.assert_close(got, wanted, rtol=0, atol=1e-14)
+
+    @pytest.mark.parametrize("name", ["attn_mask", "key_padding_mask"])
+    def test_an_array_is_refused_with_the_cure(self, name, unchecked):
+        with pytest.raises(
+            TypeError, match=f"{name} must be a torch tensor or a mask from clearhead.masks, got ndarray"
+        ):
+            MultiheadAttention(D, HEADS, batch_first=True)(X, X, X, **{name: np.zeros((5, 5), bool)})
+
+    @pytest.mark.parametrize("name", ["attn_mask", "key_padding_mask"])
+    def test_zeros_and_ones_are_named(self, name):
+        flags = {"attn_mask": torch.ones(5, 5).tril(), "key_padding_mask": torch.eye(2, 5)}[name]
+        layer = MultiheadAttention(D, HEADS, batch_first=True)
+        with pytest.warns(masks.MaskWarning, match=f"{name} holds floats that are all 0 or 1.*{name} == 0 masks out"):
+            layer(X, X, X, **{name: flags})
+        layer(X, X, X, **{name: flags == 0})
+
+    def test_a_square_where_padding_is_expected(self, unchecked):
+        with pytest.raises(RuntimeError, match=r"key_padding_mask must .* got \(5, 5\) \(did you mean attn_mask=\?\)"):
+            MultiheadAttention(D, HEADS, batch_first=True)(X, X, X, torch.ones(5, 5, dtype=torch.bool).triu(1))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention as theirs
 
+from clearhead import masks
 from clearhead.torch import scaled_dot_product_attention as ours
 
 
@@ -138,3 +140,37 @@ class TestRefusals:
         q = torch.zeros(2, 3, 5, 4)
         with pytest.raises(ValueError, match="5 keys but 6 values"):
             ours(q, q, torch.zeros(2, 3, 6, 4))
+
+
+class TestMasks:
+    """Beside torch's tensors: masks from clearhead.masks, and floats that were meant to be booleans."""
+
+    @pytest.mark.parametrize(
+        "mask",
+        [masks.causal(), masks.window(3) | masks.prefix(1), masks.key_lengths([5, 2]), masks.array(np.eye(5, 7) == 0)],
+        ids=str,
+    )
+    @pytest.mark.parametrize("is_causal", [False, True])
+    def test_a_mask_means_its_array(self, mask, is_causal):
+        q, k, v = draw(2, 3, 5, 4), draw(2, 3, 7, 4), draw(2, 3, 7, 4)
+        written = torch.from_numpy(mask.array(5, 7, batch_shape=(2,), heads=3))
+        expected = ours(q, k, v, attn_mask=written, is_causal=is_causal)
+        torch.testing.assert_close(ours(q, k, v, attn_mask=mask, is_causal=is_causal), expected, rtol=0, atol=1e-15)
+
+    def test_an_array_is_refused_with_the_cure(self, unchecked):
+        q = torch.zeros(2, 3, 5, 4)
+        with pytest.raises(
+            TypeError, match=r"attn_mask must be .* a mask from clearhead.masks, got ndarray \(torch.as"
+        ):
+            ours(q, q, q, attn_mask=np.eye(5) == 1)
+
+    @pytest.mark.parametrize("is_causal", [False, True])
+    def test_zeros_and_ones_are_named(self, is_causal):
+        q = torch.zeros(2, 3, 5, 4)
+        with pytest.warns(
+            masks.MaskWarning, match=r"attn_mask holds floats that are all 0 or 1.*attn_mask.bool\(\)"
+        ) as told:
+            ours(q, q, q, attn_mask=torch.ones(5, 5).tril(), is_causal=is_causal)
+        assert len(told) == 1
+        ours(q, q, q, attn_mask=torch.ones(5, 5).tril().bool(), is_causal=is_causal)
+        ours(q, q, q, attn_mask=torch.ones(5, 5).tril().requires_grad_(), is_causal=is_causal)  # learned

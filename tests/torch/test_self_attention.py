@@ -11,8 +11,10 @@ from torch.nn import functional
 
 from clearhead import masks, textbook
 from clearhead.torch.cache import KeyValueCache
+from clearhead.torch.layers import DecoderBlock, EncoderBlock
 from clearhead.torch.rope import rope
 from clearhead.torch.self_attention import CrossAttention, SelfAttention
+from clearhead.torch.transformer import Transformer
 
 B, N, N_MEMORY, D, H = 2, 11, 7, 30, 5
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -260,3 +262,41 @@ def test_calls_that_are_refused(unchecked):
     layer(x, cache=cache)
     with pytest.raises(ValueError, match="give each its own cache"):
         across(x, x, cache=cache)
+
+
+@pytest.mark.parametrize("mask", [masks.causal(), torch.ones(5, 5, dtype=torch.bool)], ids=["mask", "boolean"])
+def test_a_mask_in_the_place_of_the_memory_is_told_its_name(mask, unchecked):
+    with pytest.raises(TypeError, match=r"memory must be floats \(…, n, 12\), got a mask; pass it by its name, mask="):
+        CrossAttention(d_model=12, num_heads=3)(torch.zeros(2, 5, 12), mask)
+
+
+def test_an_array_in_the_place_of_a_tensor(unchecked):
+    with pytest.raises(TypeError, match=r"x must be a torch tensor, got ndarray \(torch.as_tensor\(x\) may make one"):
+        SelfAttention(d_model=12, num_heads=3)(np.zeros((2, 5, 12), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("layer", "others"),
+    [
+        (SelfAttention(d_model=12, num_heads=3, strict=True), 0),
+        (CrossAttention(d_model=12, num_heads=3, strict=True), 1),
+        (EncoderBlock(12, 3, 8, strict=True), 0),
+        (DecoderBlock(12, 3, 8, strict=True), 1),
+    ],
+    ids=["self", "cross", "encoder", "decoder"],
+)
+def test_a_strict_layer_refuses_what_is_slow(layer, others):
+    x = torch.zeros(2, 5, 12)
+    layer(x, *[x] * others, masks.causal())
+    with pytest.raises(ValueError, match="strict: this call would be slow: the mask cannot be said in runs of keys"):
+        layer(x, *[x] * others, ~masks.dilated(2))
+
+
+def test_a_strict_transformer_has_strict_layers(tmp_path):
+    sizes = {"d_model": 12, "num_heads": 3, "num_layers": 2, "d_ff": 8}
+    model = Transformer(7, 5, **sizes, strict=True)
+    model.save(tmp_path / "model")
+    for made in (model, Transformer.load(tmp_path / "model", strict=True)):
+        layers = [m for m in made.modules() if isinstance(m, (SelfAttention, CrossAttention))]
+        assert len(layers) == 6
+        assert all(layer.strict for layer in layers)

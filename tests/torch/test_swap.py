@@ -15,7 +15,7 @@ from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention as imported_earlier
 
 from clearhead.torch import swap
-from clearhead.torch.swap import swapped
+from clearhead.torch.swap import NothingSwapped, swapped
 
 B, N_S, N_T, D, H = 2, 11, 7, 24, 4
 TORCHS = functional.scaled_dot_product_attention
@@ -38,6 +38,13 @@ def calls(monkeypatch):
 
 def randn(*shape, seed=1, dtype=torch.float64):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+@contextlib.contextmanager
+def swapped_in_vain(*models):
+    """A block in which nothing calls attention, which is said at its end."""
+    with pytest.warns(NothingSwapped), swapped(*models):
+        yield
 
 
 def untouched(model):
@@ -220,7 +227,7 @@ def test_an_exception_ends_it(calls, block, error):
     calls.clear()
     model(x)
     assert calls == []
-    assert swap._depth.count == 0
+    assert swap._here.swaps == ()
 
 
 def test_blocks_are_nested(calls):
@@ -232,7 +239,7 @@ def test_blocks_are_nested(calls):
         model(x)
     assert len(calls) == 2
     with swapped(model):
-        with swapped(model):
+        with swapped_in_vain(model):
             pass
         model(x)
     model(x)
@@ -261,7 +268,7 @@ def in_a_thread(function):
 
 def test_other_threads(calls):
     model, x = Attend(), randn(1, 2, N_S, 5)
-    with swapped():
+    with swapped_in_vain():
         in_a_thread(lambda: model(x))
         assert calls == [], "a block is this thread's alone"
     with swapped(model):
@@ -279,7 +286,7 @@ def test_blocks_of_two_threads_overlap(calls):
             leave.wait(10)
 
     thread = threading.Thread(target=other)
-    with swapped(model):
+    with swapped_in_vain(model):
         thread.start()
         assert entered.wait(10)
     model(x)
@@ -302,8 +309,8 @@ def test_a_block_may_end_while_a_call_is_under_way(calls):
 
     model, x = Slow(), randn(1, 2, N_S, 5)
     depths = []
-    thread = threading.Thread(target=lambda: (model(x), depths.append(swap._depth.count)))
-    with swapped(model):
+    thread = threading.Thread(target=lambda: (model(x), depths.append(len(swap._here.swaps))))
+    with swapped_in_vain(model):
         thread.start()
         assert inside.wait(10)
     go_on.set()
@@ -317,7 +324,7 @@ def test_copies_made_inside_are_plain_and_their_own(calls):
     model = nn.TransformerEncoderLayer(D, H, 13, batch_first=True, dtype=torch.float64).eval()
     x = randn(B, N_S, D)
     expected = model(x)
-    with swapped(model):
+    with swapped_in_vain(model):
         copies = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
     with torch.no_grad():
         for parameter in model.parameters():
@@ -338,7 +345,7 @@ def test_a_forward_that_was_there_before_is_put_back(calls):
 
 def test_a_forward_that_came_after_stays_and_ours_lets_pass(calls):
     model, x = Attend(), randn(1, 2, N_S, 5)
-    with swapped(model):
+    with swapped_in_vain(model):
         ours = model.forward
         model.forward = lambda x: ours(x)
     model(x)
@@ -348,7 +355,7 @@ def test_a_forward_that_came_after_stays_and_ours_lets_pass(calls):
 def test_the_signature_is_still_there():
     model = random_model("gpt2")
     before = inspect.signature(model.forward)
-    with swapped(model):
+    with swapped_in_vain(model):
         assert inspect.signature(model.forward) == before
 
 
@@ -381,7 +388,7 @@ def test_nested_tensors_are_left_to_torch(calls):
     rows = [randn(2, n, 5).transpose(0, 1) for n in (3, 7)]
     nested = torch.nested.nested_tensor(rows, layout=torch.jagged).transpose(1, 2)
     expected = imported_earlier(nested, nested, nested)
-    with swapped():
+    with swapped_in_vain():
         got = imported_earlier(nested, nested, nested)
     torch.testing.assert_close(got.values(), expected.values())
     assert calls == []
@@ -391,7 +398,70 @@ def test_errors_of_the_stand_in_come_through(unchecked):
     x = randn(1, 2, N_S, 5)
     with swapped(), pytest.raises(ValueError, match="dropout_p must be between 0 and 1"):
         imported_earlier(x, x, x, dropout_p=1.5)
-    assert swap._depth.count == 0
+    assert swap._here.swaps == ()
+
+
+# Counting
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_calls_are_counted(block):
+    model, x = nn.Sequential(Attend(), Attend()), randn(1, 2, N_S, 5)
+    with BLOCKS[block](model) as swap:
+        assert (swap.calls, repr(swap)) == (0, "<Swap: 0 calls of attention on clearhead's kernels>")
+        model(x)
+        assert swap.calls == 2
+        model[0](x)
+    model(x)
+    assert swap.calls == (3 if block == "thread" else 2), "a part without parts of its own is not the model"
+
+
+def test_each_block_counts_what_it_concerns():
+    one, other, x = nn.Sequential(Attend()), nn.Sequential(Attend()), randn(1, 2, N_S, 5)
+    both = nn.Sequential(one, other)
+    with swapped() as thread, swapped(both) as whole, swapped(one) as part, swapped(one) as again:
+        both(x)
+        other(x)
+        imported_earlier(x, x, x)
+    assert [swap.calls for swap in (thread, whole, part, again)] == [4, 3, 1, 1]
+
+
+def test_calls_of_many_threads_are_counted():
+    model, x = Attend(), randn(1, 2, N_S, 5)
+    with swapped(model) as swap:
+        threads = [threading.Thread(target=lambda: [model(x) for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert swap.calls == 80
+
+
+class TestNothingSwapped:
+    @pytest.mark.parametrize("block", BLOCKS)
+    def test_a_block_without_a_call_says_so(self, block):
+        model, message = nn.Linear(3, 3), "no call of attention: nothing in the block called torch's"
+        with pytest.warns(NothingSwapped, match=message) as told, BLOCKS[block](model):
+            model(torch.zeros(2, 3))
+        assert told[0].filename == __file__
+
+    def test_a_model_with_attention_of_its_own_is_told_apart(self):
+        model = random_model("gpt2")
+        model.set_attn_implementation("eager")
+        message = (
+            r"this GPT2LMHeadModel computes it with code of its own, 'eager'; model.set_attn_implementation\('sdpa'\)"
+        )
+        with pytest.warns(NothingSwapped, match=message), swapped(model):
+            model(torch.arange(5)[None])
+        model.set_attn_implementation("sdpa")
+        with swapped(model) as swap:
+            model(torch.arange(5)[None])
+        assert swap.calls == model.config.n_layer
+
+    @pytest.mark.parametrize("block", BLOCKS)
+    def test_an_exception_is_enough_said(self, block):
+        with pytest.raises(KeyError), BLOCKS[block](nn.Linear(3, 3)):
+            raise KeyError
 
 
 # Errors

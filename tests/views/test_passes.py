@@ -24,7 +24,7 @@ class TestMass:
     @pytest.mark.parametrize(
         "further",
         [
-            pytest.param(masks.causal(3), id="causal"),
+            pytest.param(masks.causal(offset=3), id="causal"),
             pytest.param(masks.window(5, 2), id="window"),
             pytest.param(~masks.dilated(3), id="rule"),
             pytest.param(masks.dilated(3), id="period"),

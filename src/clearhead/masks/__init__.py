@@ -15,19 +15,20 @@ Queries are the last positions: query i stands at position i + n_k − n_q among
 sequence says which; masks speak of the whole. The rule is in `Sizes`.
 """
 
+from clearhead.checks import MaskWarning
 from clearhead.masks.kinds import (
     UNLIMITED,
     array,
     block_sparse,
     causal,
     dilated,
-    documents,
     key_lengths,
     prefix,
     where,
     window,
 )
 from clearhead.masks.mask import Mask, parts
+from clearhead.masks.packed import documents
 from clearhead.masks.ranges import MOST_RANGES, Ranges
 from clearhead.masks.resolved import Once, Resolved, resolve
 from clearhead.masks.sizes import Sizes, Where, places
@@ -36,6 +37,7 @@ __all__ = [
     "MOST_RANGES",
     "UNLIMITED",
     "Mask",
+    "MaskWarning",
     "Once",
     "Ranges",
     "Resolved",

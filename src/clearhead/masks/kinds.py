@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearhead import checks
-from clearhead.masks.lookup import fits_lead, look_up, over_batch
+from clearhead.masks.lookup import fits_lead, look_up, over_batch, shown
 from clearhead.masks.mask import Mask, of_array
 from clearhead.masks.ranges import MOST_RANGES, Ranges, as_few, within
 from clearhead.masks.sizes import Number, Sizes, Where
+
+Rule = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 UNLIMITED = 2**60  # a reach beyond the end of any sequence, and twice it still fits 64 bits
 
@@ -26,6 +28,13 @@ class _Span(Mask):
     left: int | None
     right: int | None
     offset: int | None
+
+    def __repr__(self) -> str:
+        offset = "" if self.offset is None else f"offset={self.offset}"
+        if self.left is None:
+            return f"causal({offset})"
+        reach = f"{self.left + 1}" if self.right == 0 else f"{self.left}, {self.right}"
+        return f"window({reach}{offset and ', ' + offset})"
 
     def _centre(self, query: Number, sizes: Sizes) -> Number:
         return sizes.position(query) if self.offset is None else query + self.offset
@@ -57,7 +66,11 @@ def _rising(first: int, n_q: int, n_k: int) -> np.ndarray:
     return edge
 
 
-def causal(offset: int | None = None) -> Mask:
+@checks.by_name_only(
+    "causal() takes no size, as a mask fits any; how far a query sees beyond its own number is offset=, and "
+    "create_causal_mask(n) or causal().array(n) is an array"
+)
+def causal(*, offset: int | None = None) -> Mask:
     """Query i sees key j ≤ i + offset. The offset is n_k − n_q unless given, so the last query sees every key."""
     return _Span(None, 0, None if offset is None else _whole("offset", offset))
 
@@ -84,6 +97,9 @@ def _whole(name: str, value: int) -> int:
 class _KeyLengths(Mask):
     lengths: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"{'key_lengths' if self.lengths.ndim else 'prefix'}({shown(self.lengths)})"
+
     def allows(self, at: Where) -> np.ndarray:
         return at.key < over_batch("lengths", self.lengths, at.sizes).ravel()[at.batch]
 
@@ -109,86 +125,12 @@ def prefix(length: int) -> Mask:
     return _KeyLengths(np.asarray(checks.count("length", length, least=0), np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class _Documents(Mask):
-    ids: np.ndarray  # of the whole sequence, and this mask's own
-
-    def allows(self, at: Where) -> np.ndarray:
-        self._cover(at.sizes)
-        ids = over_batch("ids", self.ids, at.sizes, of_keys=True)
-        ids = ids.reshape(math.prod(at.sizes.batch_shape), ids.shape[-1])
-        return ids[at.batch, at.position] == ids[at.batch, at.key]
-
-    def ranges(self, sizes: Sizes) -> Ranges | None:
-        self._cover(sizes)
-        over_batch("ids", self.ids, sizes, of_keys=True)
-        if self._starts is None:
-            return None
-        n_q, length = sizes.n_q, self.ids.shape[-1]
-        starts, ends = self._starts[:-1], self._starts[1:]
-        entry = starts // max(length, 1) * length  # where the ids of a document's batch entry begin
-        first = entry + sizes.position(sizes.queries.start)  # and where those of the queries do
-        queries = np.maximum(np.minimum(ends, first + n_q) - np.maximum(starts, first), 0)
-        shape = (*self.ids.shape[:-1], 1, 1, n_q)
-        low, high = (np.repeat(edge - entry - sizes.keys.start, queries).reshape(shape) for edge in (starts, ends))
-        return within(low, high, sizes.n_k)
-
-    def _cover(self, sizes: Sizes) -> None:
-        """There are ids for all keys and queries."""
-        length, n_q, n_k = self.ids.shape[-1], sizes.n_q, sizes.n_k
-        if sizes.whole and length != n_k:
-            raise ValueError(f"documents: there are {n_k} keys but ids for {length}")
-        first = sizes.position(sizes.queries.start)
-        if sizes.whole and sizes.offset is None and first < 0:
-            raise ValueError(f"documents: {n_q} queries cannot be the last positions of {n_k} keys")
-        for what, start, n in (("keys", sizes.keys.start, n_k), ("queries", first, n_q)):
-            if n and not 0 <= start <= length - n:
-                raise ValueError(
-                    f"documents: the {what} are positions {start} … {start + n - 1} of the sequence, but there are ids "
-                    f"for {length}; ids are for the whole sequence"
-                )
-
-    @functools.cached_property
-    def _starts(self) -> np.ndarray | None:
-        """Where documents start in the ids of all batch entries, and the end of the last; None if one is in pieces."""
-        ids = self.ids.reshape(math.prod(self.ids.shape[:-1]), self.ids.shape[-1])
-        starting = np.ones(ids.shape, np.bool_)
-        np.not_equal(ids[:, 1:], ids[:, :-1], out=starting[:, 1:])
-        starts = np.flatnonzero(starting)
-        name, entry = ids.ravel()[starts], starts // max(ids.shape[-1], 1)
-        if not ((name[1:] > name[:-1]) | (entry[1:] > entry[:-1])).all():  # in order there are no pieces
-            order = np.lexsort((name, entry))
-            name, entry = name[order], entry[order]
-            if ((name[1:] == name[:-1]) & (entry[1:] == entry[:-1])).any():
-                return None
-        return np.append(starts, ids.size)
-
-
-def documents(ids: ArrayLike | None = None, *, boundaries: ArrayLike | None = None) -> Mask:
-    """Several documents in one sequence: a query sees only its own.
-
-    ids (*batch, n_k): the document of each key. Or boundaries (documents + 1,): the first position of each document
-    and then the length, [0, 30, 100] for documents of 30 and 70. Both are of the whole sequence, also where a call
-    holds only a part of it.
-    """
-    if (ids is None) == (boundaries is None):
-        raise ValueError("documents needs either ids, one per key, or boundaries, such as [0, 30, 100]")
-    if boundaries is not None:
-        edges = np.asarray(boundaries)
-        if edges.dtype.kind not in "iu" or edges.ndim != 1 or edges.size < 2:
-            raise ValueError(f"boundaries must be at least two integers, such as [0, 30, 100], got {boundaries!r}")
-        if edges[0] != 0 or (np.diff(edges) < 0).any():
-            raise ValueError(f"boundaries must start at 0 and not decrease, got {edges.tolist()}")
-        return _Documents(np.repeat(np.arange(edges.size - 1), np.diff(edges)))
-    array = np.asarray(ids)
-    if array.dtype.kind not in "iu" or array.ndim < 1:
-        raise TypeError(f"ids must be integers of shape (*batch, n_k), got {array.dtype.name} of shape {array.shape}")
-    return _Documents(array.astype(np.int64))
-
-
 @dataclass(frozen=True)
 class _Dilated(Mask):
     step: int
+
+    def __repr__(self) -> str:
+        return f"dilated({self.step})"
 
     def allows(self, at: Where) -> np.ndarray:
         return (at.position - at.key) % self.step == 0
@@ -206,6 +148,9 @@ def dilated(step: int) -> Mask:
 class _BlockSparse(Mask):
     layout: np.ndarray
     block_size: int
+
+    def __repr__(self) -> str:
+        return f"block_sparse({shown(self.layout)}, {self.block_size})"
 
     def _fits(self, sizes: Sizes) -> None:
         needed = tuple(-(-numbers.stop // self.block_size) for numbers in (sizes.queries, sizes.keys))
@@ -271,7 +216,10 @@ def array(allowed: ArrayLike) -> Mask:
 
 @dataclass(frozen=True)
 class _Function(Mask):
-    function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    function: Rule
+
+    def __repr__(self) -> str:
+        return f"where({getattr(self.function, '__name__', repr(self.function))})"
 
     def allows(self, at: Where) -> np.ndarray:
         answer = np.atleast_1d(self.function(at.batch, at.head, at.query, at.key))
@@ -287,11 +235,20 @@ class _Function(Mask):
         return answer
 
 
-def where(function: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> Mask:
+def where(function: Rule) -> Mask:
     """Any rule: function(batch, head, query, key) gets integer arrays that broadcast and returns booleans.
 
     masks.where(lambda b, h, i, j: (i + j) % 3 == 0)
     """
     if not callable(function):
         raise TypeError(f"masks.where needs a function of (batch, head, query, key), got {type(function).__name__}")
+    try:
+        inspect.signature(function).bind(*"bhij")
+    except TypeError:
+        raise TypeError(
+            f"masks.where needs a function of (batch, head, query, key), and this one takes "
+            f"{inspect.signature(function)}; masks.where(lambda b, h, i, j: …) need not use all four"
+        ) from None
+    except ValueError:  # some functions written in C do not say what they take
+        pass
     return _Function(function)

@@ -1,10 +1,20 @@
-"""Looking up what a mask was given for batch entries, heads, queries and keys, where any axis may be missing or 1."""
+"""Looking up what a mask was given for batch entries, heads, queries and keys, where any axis may be missing or 1.
+
+And showing it, to whoever prints a mask.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clearhead.masks.sizes import Sizes, Where
+
+MOST_SHOWN = 8  # numbers that are printed one by one
+
+
+def shown(values: np.ndarray) -> str:
+    """An array as it was given, or, where it is long, what it is."""
+    return repr(values.tolist()) if values.size <= MOST_SHOWN else f"<{values.dtype.name} of shape {values.shape}>"
 
 
 def over_batch(name: str, values: np.ndarray, sizes: Sizes, *, of_keys: bool = False) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from clearhead import checks
-from clearhead.masks.lookup import look_up
+from clearhead.masks.lookup import look_up, shown
 from clearhead.masks.ranges import Ranges, both, either, outside
 from clearhead.masks.sizes import Sizes, Where, places
 
@@ -64,13 +64,14 @@ class Mask:
     ) -> Bool[np.ndarray, "*lead n_q n_k"]:
         """The mask written out: (n_q, n_k), or (*batch_shape, heads, n_q, n_k) if sizes for those are given.
 
+        The array is the caller's own and may be written to.
         first_query, first_key, offset: which part of a sequence this is, and where its queries stand: see `Sizes`.
         """
         n_q = checks.count("n_q", n_q, least=0)
         n_k = n_q if n_k is None else checks.count("n_k", n_k, least=0)
         sizes = Sizes(n_q, n_k, batch_shape, 1 if heads is None else heads, first_query, first_key, offset)
         full = np.broadcast_to(self.allows(places(sizes)), (*batch_shape, sizes.heads, n_q, n_k))
-        return full if heads is not None else full[..., 0, :, :]
+        return np.array(full if heads is not None else full[..., 0, :, :])
 
 
 def _is_mask(other: object) -> bool:
@@ -86,6 +87,9 @@ class BooleanArray(Mask):
     """An array that broadcasts to (*batch, heads, n_q, n_k) of the whole; True = may attend."""
 
     allowed: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"array({shown(self.allowed)})"
 
     def allows(self, at: Where) -> np.ndarray:
         self._reaches(at.sizes)
@@ -126,6 +130,9 @@ class Both(Mask):
     a: Mask
     b: Mask
 
+    def __repr__(self) -> str:
+        return f"{_operand(self.a, Either)} & {_operand(self.b, Either, Both)}"
+
     def allows(self, at: Where) -> np.ndarray:
         return self.a.allows(at) & self.b.allows(at)
 
@@ -140,6 +147,9 @@ class Either(Mask):
     a: Mask
     b: Mask
 
+    def __repr__(self) -> str:
+        return f"{self.a!r} | {_operand(self.b, Either)}"
+
     def allows(self, at: Where) -> np.ndarray:
         return self.a.allows(at) | self.b.allows(at)
 
@@ -153,6 +163,9 @@ class Not(Mask):
 
     a: Mask
 
+    def __repr__(self) -> str:
+        return f"~{_operand(self.a, Either, Both)}"
+
     def __invert__(self) -> Mask:
         return self.a
 
@@ -161,6 +174,11 @@ class Not(Mask):
 
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return outside(self.a.ranges(sizes), sizes.n_k)
+
+
+def _operand(mask: Mask, *looser: type[Mask]) -> str:
+    """A mask as it is written beside an operator, in brackets if its own would be read later."""
+    return f"({mask!r})" if isinstance(mask, looser) else repr(mask)
 
 
 def parts(mask: Mask) -> list[Mask]:

@@ -36,6 +36,9 @@ class Once(Mask):
     mask: Mask
     kept: tuple[Sizes, Resolved] | None = None
 
+    def __repr__(self) -> str:
+        return repr(self.mask)
+
     def allows(self, at: Where) -> np.ndarray:
         return self.mask.allows(at)
 

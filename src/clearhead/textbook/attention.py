@@ -9,6 +9,8 @@ The steps hand each other float32 or float64, so that half precision is rounded 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike
 from clearhead import checks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.textbook.linear_map import linear
-from clearhead.textbook.masks import AnyMask, create_causal_mask, mask_for_scores
+from clearhead.textbook.masks import AnyMask, as_option, create_causal_mask, mask_for_scores
 from clearhead.textbook.softmax import softmax
 
 
@@ -26,9 +28,9 @@ def scaled_dot_product_attention(
     V: Float[np.ndarray, "... n_k d_v"],
     mask: AnyMask | None = None,
     *,
+    bias: ArrayLike | None = None,
     scale: float | None = None,
     softcap: float | None = None,
-    bias: ArrayLike | None = None,
     sinks: ArrayLike | float | None = None,
     dropout: float = 0.0,
     seed: int | None = None,
@@ -172,10 +174,11 @@ def self_attention(
     X (…, n, d_model)  W_Q, W_K (d_model, d)  W_V (d_model, d_v) → output (…, n, d_v), weights (…, n, n)
     """
     X = checks.float_array("X", X, ndim=2)
+    option: dict[str, Any] = {}
     if mask is not None:  # there are no heads here, so the leading dimensions of X are a batch
-        mask = mask_for_scores(mask, (*X.shape[:-1], X.shape[-2]), has_heads=False)
+        option = as_option(mask_for_scores(mask, (*X.shape[:-1], X.shape[-2]), has_heads=False))
     return scaled_dot_product_attention(
-        linear(X, W_Q, name="W_Q"), linear(X, W_K, name="W_K"), linear(X, W_V, name="W_V"), mask
+        linear(X, W_Q, name="W_Q"), linear(X, W_K, name="W_K"), linear(X, W_V, name="W_V"), **option
     )
 
 

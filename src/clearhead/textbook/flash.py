@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.textbook.attention import attention_scores, checked, leading_shape, mask_scores, mix_values
-from clearhead.textbook.masks import AnyMask, mask_for_scores
+from clearhead.textbook.masks import AnyMask, as_option, mask_for_scores
 
 
 def flash_attention(
@@ -44,7 +44,7 @@ def flash_attention(
         for j in range(0, n_k, block_size):
             keys = slice(j, j + block_size)
             scores = attention_scores(Q[..., rows, :], K[..., keys, :], scale=scale)
-            scores = mask_scores(scores, mask[..., rows, keys])
+            scores = mask_scores(scores, **as_option(mask, rows, keys))
             new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
             reference = np.where(np.isneginf(new_top), 0, new_top)  # nothing seen yet: any reference will do
             with np.errstate(invalid="ignore", over="ignore"):  # inf − inf and 0 · inf are NaN, as in the whole

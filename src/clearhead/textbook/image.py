@@ -23,7 +23,7 @@ def cut_patches(
 
     A patch is `patch_size` pixels wide and high, or (height, width). Any type of number will do.
     """
-    image = np.asarray(image)
+    image = checks.as_array("image", image)
     least = 3 if channels else 2
     if image.ndim < least:
         axes = "(…, H, W, C)" if channels else "(…, H, W)"
@@ -48,7 +48,7 @@ def join_patches(
 
     patches (…, n, p · p) or (…, n, p · p · C)  image_size (H, W) → image (…, H, W), or (…, H, W, C) with channels=True
     """
-    patches = np.asarray(patches)
+    patches = checks.as_array("patches", patches)
     patch_height, patch_width = _patch_size(patch_size)
     rows, columns = patch_grid(image_size, patch_size)
     height, width = rows * patch_height, columns * patch_width
@@ -81,7 +81,7 @@ def embed_patches(
 
     patches (…, n, patch)  W (patch, d_model)  b (d_model,)  positions (n, d_model) → (…, n, d_model)
     """
-    patches = np.asarray(patches)
+    patches = checks.as_array("patches", patches)
     if patches.dtype.kind in "iu":
         raise TypeError(
             f"patches must be floats to be embedded, got {patches.dtype.name} "

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from clearhead import checks
+from clearhead.masks import Mask
 from clearhead.textbook.attention import checked, share_heads
 from clearhead.textbook.masks import create_causal_mask
 
@@ -97,7 +98,12 @@ def _summands(
     kind = checks.compute_type(Q.dtype, K.dtype, V.dtype)
     K, V = share_heads(K, Q).astype(kind), share_heads(V, Q).astype(kind)
     if key_mask is not None:
-        key_mask = np.asarray(key_mask)
+        if isinstance(key_mask, Mask):
+            raise TypeError(
+                f"key_mask must be a boolean array (…, n_k), True = may be attended, got the mask {key_mask!r}; "
+                "key_lengths(lengths).array(1, n_k, batch_shape=…)[…, 0, :] is one, and causal=True is a causal mask"
+            )
+        key_mask = checks.as_array("key_mask", key_mask)
         if key_mask.dtype != np.bool_:
             raise TypeError(f"key_mask must be boolean, True = may be attended, got {key_mask.dtype.name}")
         try:

@@ -7,6 +7,8 @@ whatever came.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike
@@ -56,4 +58,9 @@ def mask_for_scores(mask: AnyMask, shape: tuple[int, ...], *, has_heads: bool = 
         *leading, n_q, n_k = shape
         heads = leading.pop() if leading and has_heads else None
         mask = mask.array(n_q, n_k, batch_shape=tuple(leading), heads=heads)
-    return checks.mask_array(np.asarray(mask), shape)
+    return checks.mask_array(mask, shape)
+
+
+def as_option(mask: np.ndarray, *index: Any) -> dict[str, Any]:
+    """A mask that `mask_for_scores` has seen, or a piece of it, under the name it goes by: floats are a bias."""
+    return {"mask" if mask.dtype == np.bool_ else "bias": mask[(..., *index)]}

@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
+from clearhead.masks import Mask
 from clearhead.textbook.attention import checked, leading_shape, scaled_dot_product_attention
-from clearhead.textbook.masks import AnyMask, mask_for_scores
+from clearhead.textbook.masks import AnyMask, as_option, mask_for_scores
 
 
 def memory_efficient_attention(
@@ -24,6 +25,8 @@ def memory_efficient_attention(
     Q (…, n_q, d)  K (…, n_k, d)  V (…, n_k, d_v)  mask (…, n_q, n_k) → output (…, n_q, d_v)
     """
     Q, K, V = checked(Q, K, V)
+    if isinstance(chunk_size, (np.ndarray, Mask)):
+        raise TypeError("chunk_size must be a whole number, got a mask; pass it by its name, mask=")
     chunk_size = checks.count("chunk_size", chunk_size)
     n_q, n_k = Q.shape[-2], K.shape[-2]
     if mask is not None:
@@ -32,6 +35,6 @@ def memory_efficient_attention(
     parts = []
     for start in range(0, max(n_q, 1), chunk_size):
         rows = slice(start, start + chunk_size)
-        part = None if mask is None else mask[..., rows, :]
-        parts.append(scaled_dot_product_attention(Q[..., rows, :], K, V, part, scale=scale)[0])
+        part = {} if mask is None else as_option(mask, rows, slice(None))
+        parts.append(scaled_dot_product_attention(Q[..., rows, :], K, V, **part, scale=scale)[0])
     return np.concatenate(parts, axis=-2)

@@ -22,6 +22,7 @@ from safetensors.numpy import save as safetensors_bytes
 
 from clearhead import checks
 from clearhead.files import write_whole
+from clearhead.masks import Mask
 from clearhead.textbook.linear_map import linear
 
 SETTINGS_VERSION = 1
@@ -64,7 +65,7 @@ class Module:
         All names and shapes have to be right, or nothing changes and one error lists all that is wrong.
         """
         own = self.parameters()
-        given = {name: np.asarray(value) for name, value in parameters.items()}
+        given = {name: checks.as_array(name, value) for name, value in parameters.items()}
         wrong = [
             _listed("missing", [name for name in own if name not in given]),
             _listed("unexpected", [name for name in given if name not in own]),
@@ -170,11 +171,16 @@ def float_type(dtype: DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def rows_of_width(name: str, x: ArrayLike, d_model: int) -> np.ndarray:
+def rows_of_width(name: str, x: ArrayLike | Mask, d_model: int) -> np.ndarray:
     """x as a float array (…, n, d_model)."""
+    if isinstance(x, Mask) or getattr(x, "dtype", None) == np.bool_:
+        raise TypeError(f"{name} must be floats (…, n, {d_model}), got a mask; pass it by its name, mask=")
     array = checks.float_array(name, x, ndim=2)
     if array.shape[-1] != d_model:
-        raise ValueError(f"{name} must be d_model = {d_model} wide, shape (…, n, {d_model}), got shape {array.shape}")
+        hint = " (is it a mask? pass it by its name, mask=)" if array.shape[-1] == array.shape[-2] else ""
+        raise ValueError(
+            f"{name} must be d_model = {d_model} wide, shape (…, n, {d_model}), got shape {array.shape}{hint}"
+        )
     return array
 
 
@@ -183,7 +189,7 @@ def project(x: np.ndarray, W: ArrayLike, b: ArrayLike | None, name: str) -> np.n
 
     x (…, d_in)  W (d_in, d_out)  b (d_out,) or None → (…, d_out)
     """
-    W = np.asarray(W)
+    W = checks.as_array(f"W_{name}", W)
     if b is not None:
         b = checks.float_array(f"b_{name}", b)
         if b.shape != W.shape[1:]:

@@ -36,7 +36,7 @@ def log_sum_exp(x: ArrayLike, axis: int = -1) -> Float[np.ndarray, " *shape"]:
 
 
 def _floats(x: ArrayLike) -> np.ndarray:
-    x = np.asarray(x)
+    x = checks.as_array("x", x)
     return checks.float_array("x", x.astype(np.float64) if x.dtype.kind in "iu" else x)
 
 

@@ -10,6 +10,8 @@ Usage:
     with cht.swapped(model): ...                    # an existing model on these kernels, until the block ends
 """
 
+from typing import TYPE_CHECKING
+
 try:
     import torch as _torch  # noqa: F401
 except ModuleNotFoundError as error:
@@ -18,6 +20,7 @@ except ModuleNotFoundError as error:
         "torch==2.13.0 first, so that pip does not choose a build with CUDA)"
     ) from error
 
+from clearhead import checks
 from clearhead.torch import biases
 from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention, explain
@@ -49,3 +52,9 @@ __all__ = [
     "scaled_dot_product_attention",
     "swapped",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take it that every name is there
+
+    def __getattr__(name):
+        raise checks.no_such_name(__name__, name, __all__)

@@ -86,7 +86,8 @@ def way(
     shared = shaped and k.shape[1] > 0 and q.shape[1] % k.shape[1] == 0
     typed = q.dtype == k.dtype == v.dtype
     same_length = q.shape[-2] == k.shape[-2]
-    causal = mask == masks.causal(0) or (mask == masks.causal() and same_length)  # torch counts from the first key
+    # torch counts from the first key
+    causal = mask == masks.causal(offset=0) or (mask == masks.causal() and same_length)
     fused = simple and shared and typed and q.shape[-2] and k.shape[-2] and (mask is None or causal)
     return "torch" if fused else "chunked"
 

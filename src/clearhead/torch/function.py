@@ -6,7 +6,7 @@ device, for which there are no kernels, take the way in `fallback`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 import torch
@@ -14,11 +14,12 @@ from jaxtyping import Bool, Float
 
 from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
-from clearhead.call import Call, Part, checked_part, prepare
+from clearhead.call import Call, Options, Part, checked_part, prepare, refuse_slow
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant
+from clearhead.torch.padding import warn_of_float_flags
 
 Mask = masks.Mask | torch.Tensor
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
@@ -31,13 +32,43 @@ STRUCTURES: dict[str, tuple[type, ...]] = {
 }
 
 
+@overload
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Mask | None = None,
+    *,
+    return_lse: Literal[False] = False,
+    **options: Unpack[Options],
+) -> torch.Tensor: ...
+@overload
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Mask | None = None,
+    *,
+    return_lse: Literal[True],
+    **options: Unpack[Options],
+) -> tuple[torch.Tensor, torch.Tensor]: ...
+@overload
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Mask | None = None,
+    *,
+    return_lse: bool,
+    **options: Unpack[Options],
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]: ...
 @torch.compiler.disable(reason="clearhead's kernels are called from Python")
 def attention(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
     v: Float[torch.Tensor, "... n_k d_v"],
-    *,
     mask: masks.Mask | Bool[torch.Tensor, ...] | Float[torch.Tensor, ...] | None = None,
+    *,
     bias: Bias | None = None,
     scale: float | None = None,
     softcap: float | None = None,
@@ -46,6 +77,7 @@ def attention(
     seed: int | None = None,
     part: Part | tuple[int, ...] | None = None,
     return_lse: bool = False,
+    strict: bool = False,
 ) -> Float[torch.Tensor, "... n_q d_v"] | tuple[Float[torch.Tensor, "... n_q d_v"], Float[torch.Tensor, "... n_q"]]:
     """Exact attention in O(n) memory, forward and backward.
 
@@ -57,10 +89,17 @@ def attention(
 
     Raises:
         TypeError: a tensor is not of floats, or the mask is neither a mask nor boolean nor float.
-        ValueError: shapes do not fit together.
+        ValueError: shapes do not fit together, or `strict` and the call would be slow.
         NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
+    if strict:
+        refuse_slow(
+            explain(
+                q, k, v, mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
+                part=part, return_lse=return_lse,
+            ).slow
+        )  # fmt: skip
     q, k, v = autocast(q, k, v)
     if isinstance(sinks, (int, float)):
         sinks = torch.tensor(float(sinks), dtype=_widest(q.device), device=q.device)
@@ -83,9 +122,31 @@ def attention(
     return (output, lse) if return_lse and lse is not None else output
 
 
-def explain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+def explain(
+    q: Float[torch.Tensor, "... n_q d"],
+    k: Float[torch.Tensor, "... n_k d"],
+    v: Float[torch.Tensor, "... n_k d_v"],
+    mask: masks.Mask | Bool[torch.Tensor, ...] | Float[torch.Tensor, ...] | None = None,
+    *,
+    bias: Bias | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+    sinks: Float[torch.Tensor, "*h"] | float | None = None,
+    dropout: float = 0.0,
+    seed: int | None = None,
+    part: Part | tuple[int, ...] | None = None,
+    return_lse: bool = False,
+    strict: bool = False,
+    of: str = "attention",
+    top_k: int = 8,
+    map_size: int = 512,
+) -> Explanation:
     """What `clearhead.explain` tells, of tensors: the kernels' plan, or which of torch's ways is taken."""
-    check_tensors(q=q, k=k, v=v, **{n: options.get(n) for n in STRUCTURES})
+    check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
+    options: dict[str, Any] = {
+        "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,
+        "seed": seed, "part": part, "return_lse": return_lse, "top_k": top_k, "map_size": map_size, "of": of,
+    }  # fmt: skip
     if not has_kernels(q.device):
         return fallback.explain(q, k, v, **options)
     arrays, options = as_arrays(q, k, v, **options)
@@ -228,7 +289,7 @@ def _prepared(
     if table is not None:
         added["bias"] = constant(to_numpy(table))
     elif bias is not None:
-        added[name] = to_numpy(bias)
+        added["bias" if again else name] = to_numpy(bias)
     return prepare(
         to_numpy(q),
         to_numpy(k),
@@ -299,6 +360,7 @@ def _sum(
     bias: Bias, mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, part: Part | None
 ) -> torch.Tensor:
     """A bias and a float mask in one tensor; in float64, in which two of the lowest float32 numbers are no −inf."""
+    warn_of_float_flags("mask", mask, "mask.bool() lets the ones attend; add it to bias if it is one")
     n_q, n_k = q.shape[-2], k.shape[-2]
     kind = _widest(q.device)
     if isinstance(bias, torch.Tensor):

@@ -145,7 +145,7 @@ class _Block(nn.Module):
 class EncoderBlock(_Block):
     """Self-attention, in which every position sees every other, and feed-forward, each with a residual and a norm.
 
-    `norm` is "layer" or "rms"; `activation` is "relu", "gelu", "gelu_tanh" or "swiglu".
+    `norm` is "layer" or "rms"; `activation` is "relu", "gelu", "gelu_tanh" or "swiglu"; `strict` as in SelfAttention.
     """
 
     def __init__(
@@ -162,6 +162,7 @@ class EncoderBlock(_Block):
         eps: float = 1e-5,
         rope: Rope | None = None,
         dropout: float = 0.0,
+        strict: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -169,7 +170,13 @@ class EncoderBlock(_Block):
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         shared: dict[str, Any] = {"bias": bias, "dropout": dropout, **place}
         self.attention = SelfAttention(
-            d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads, causal=False, rope=rope, **shared
+            d_model=d_model,
+            num_heads=num_heads,
+            num_kv_heads=num_kv_heads,
+            causal=False,
+            rope=rope,
+            strict=strict,
+            **shared,
         )
         self.attention_norm = make_norm(norm, d_model, eps=eps, bias=bias, **place)
         self.feed_forward = FeedForward(d_model, d_ff, activation=activation, **shared)
@@ -222,13 +229,19 @@ class DecoderBlock(_Block):
         eps: float = 1e-5,
         rope: Rope | None = None,
         dropout: float = 0.0,
+        strict: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(d_model, norm_first, dropout)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         shared: dict[str, Any] = {"bias": bias, "dropout": dropout, **place}
-        heads: dict[str, Any] = {"d_model": d_model, "num_heads": num_heads, "num_kv_heads": num_kv_heads}
+        heads: dict[str, Any] = {
+            "d_model": d_model,
+            "num_heads": num_heads,
+            "num_kv_heads": num_kv_heads,
+            "strict": strict,
+        }
         self.self_attention = SelfAttention(rope=rope, **heads, **shared)
         self.self_attention_norm = make_norm(norm, d_model, eps=eps, bias=bias, **place)
         self.cross_attention = CrossAttention(**heads, **shared)

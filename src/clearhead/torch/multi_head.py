@@ -19,9 +19,10 @@ from torch.nn import functional
 from clearhead import masks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.torch.function import attention
-from clearhead.torch.padding import both, mask_of, real_keys
+from clearhead.torch.padding import both, mask_of, real_keys, warn_of_float_flags
 
-TorchMask = Bool[torch.Tensor, "..."] | Float[torch.Tensor, "..."]
+TorchMask = masks.Mask | Bool[torch.Tensor, "..."] | Float[torch.Tensor, "..."]
+AnyMask = masks.Mask | torch.Tensor
 
 
 class MultiheadAttention(nn.MultiheadAttention):
@@ -47,6 +48,7 @@ class MultiheadAttention(nn.MultiheadAttention):
         That is with batch_first; without it, positions come before the batch, and with two axes there is no batch.
         weights (b, n_q, n_k) are averaged over heads, or with average_attn_weights=False (b, h, n_q, n_k), or None.
         key_padding_mask (b, n_k)  attn_mask (n_q, n_k) or (b·h, n_q, n_k): boolean, True = masked out, or added.
+        Either may also be a mask from `clearhead.masks`, which says what may be attended, here as everywhere.
 
         Raises:
             TypeError: a mask is neither boolean nor float, or an input is a nested tensor.
@@ -96,9 +98,9 @@ def multi_head_attention_forward(
     out_proj_weight: torch.Tensor,
     out_proj_bias: torch.Tensor | None,
     training: bool = True,
-    key_padding_mask: torch.Tensor | None = None,
+    key_padding_mask: AnyMask | None = None,
     need_weights: bool = True,
-    attn_mask: torch.Tensor | None = None,
+    attn_mask: AnyMask | None = None,
     use_separate_proj_weight: bool = False,
     q_proj_weight: torch.Tensor | None = None,
     k_proj_weight: torch.Tensor | None = None,
@@ -250,7 +252,7 @@ def _with_one_more(x: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
 
 
 def _meaning(
-    key_padding_mask: torch.Tensor | None, attn_mask: torch.Tensor | None, is_causal: bool, size: _Size, batched: bool
+    key_padding_mask: AnyMask | None, attn_mask: AnyMask | None, is_causal: bool, size: _Size, batched: bool
 ) -> tuple[masks.Mask | None, torch.Tensor | None]:
     """torch's masks as ours: what may be attended, and what is added to the scores."""
     if is_causal and attn_mask is None:
@@ -265,11 +267,15 @@ def _meaning(
         if is_causal:
             mask = masks.causal() if size.n_q == size.n_k and not size.added else masks.causal(offset=0)
             mask = mask | ~masks.prefix(size.n_k) if size.added else mask
+        elif isinstance(attn_mask, masks.Mask):
+            mask = _and_added(attn_mask, size)
         elif (allowed := _allowed(attn_mask)) is not None:
             mask = mask_of(functional.pad(allowed, (0, size.added), value=True))
         else:
             bias = functional.pad(attn_mask, (0, size.added))
-    if key_padding_mask is not None:
+    if isinstance(key_padding_mask, masks.Mask):
+        mask = both(mask, _and_added(key_padding_mask, size))
+    elif key_padding_mask is not None:
         _check_key_padding_mask(key_padding_mask, size, batched)
         if (real := _allowed(key_padding_mask)) is not None:
             mask = both(mask, real_keys(functional.pad(real.view(size.b, -1), (0, size.added), value=True)))
@@ -277,6 +283,14 @@ def _meaning(
             padding = functional.pad(key_padding_mask, (0, size.added)).view(size.b, 1, 1, -1)
             bias = padding if bias is None else bias + padding
     return mask, bias
+
+
+def _and_added(mask: masks.Mask, size: _Size) -> masks.Mask:
+    """A mask over the keys that were given, with those added to them, which nothing masks."""
+    if not size.added:
+        return mask
+    written = mask.array(size.n_q, size.n_k, batch_shape=(size.b,), heads=size.h)
+    return masks.array(np.pad(written, [(0, 0)] * 3 + [(0, size.added)], constant_values=True))
 
 
 def _allowed(mask: torch.Tensor) -> torch.Tensor | None:
@@ -323,6 +337,13 @@ def _check_widths(key: torch.Tensor, value: torch.Tensor, weights: tuple[torch.T
 
 
 def _check_kind(name: str, mask: torch.Tensor) -> None:
+    if not isinstance(mask, torch.Tensor):
+        raise TypeError(
+            f"{name} must be a torch tensor or a mask from clearhead.masks, got {type(mask).__name__} "
+            f"(torch.as_tensor({name}) makes a tensor of an array)"
+        )
+    cure = f"{name} == 0 masks out the zeros, {name}.bool() the ones"
+    warn_of_float_flags(name, mask, cure)
     if mask.dtype != torch.bool and not mask.is_floating_point():
         raise TypeError(
             f"{name} must be boolean (True = masked out) or float (added to the scores), got {mask.dtype} "
@@ -330,8 +351,10 @@ def _check_kind(name: str, mask: torch.Tensor) -> None:
         )
 
 
-def _check_attn_mask(mask: torch.Tensor, size: _Size, batched: bool) -> torch.Tensor:
+def _check_attn_mask(mask: AnyMask, size: _Size, batched: bool) -> AnyMask:
     """attn_mask (n_q, n_k) or (b·h, n_q, n_k) → (n_q, n_k) or (b, h, n_q, n_k)"""
+    if isinstance(mask, masks.Mask):
+        return mask
     _check_kind("attn_mask", mask)
     b, h, n_q, n_k, _ = size
     if mask.shape == (n_q, n_k):
@@ -346,4 +369,7 @@ def _check_key_padding_mask(mask: torch.Tensor, size: _Size, batched: bool) -> N
     _check_kind("key_padding_mask", mask)
     expected = (size.b, size.n_k) if batched else (size.n_k,)
     if mask.shape != expected:
-        raise RuntimeError(f"key_padding_mask must have shape {expected}, one entry per key, got {tuple(mask.shape)}")
+        hint = " (did you mean attn_mask=?)" if mask.shape[-2:] == (size.n_q, size.n_k) else ""
+        raise RuntimeError(
+            f"key_padding_mask must have shape {expected}, one entry per key, got {tuple(mask.shape)}{hint}"
+        )

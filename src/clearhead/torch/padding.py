@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Bool
 
-from clearhead import masks
+from clearhead import checks, masks
 from clearhead.tensors import to_numpy
 
 
@@ -22,6 +22,12 @@ def real_keys(real: Bool[torch.Tensor, "*batch n_k"]) -> masks.Mask | None:
     if bool((real == (torch.arange(real.shape[-1]) < lengths[..., None])).all()):
         return masks.key_lengths(to_numpy(lengths))
     return masks.array(to_numpy(real[..., None, None, :]))
+
+
+def warn_of_float_flags(name: str, mask: torch.Tensor | None, cure: str) -> None:
+    """Say so if a float mask holds only zeros and ones; not of one that is learned, or lies on another device."""
+    if mask is not None and mask.is_floating_point() and mask.device.type == "cpu" and not mask.requires_grad:
+        checks.warn_of_zeros_and_ones(name, to_numpy(mask), cure)
 
 
 def both(a: masks.Mask | None, b: masks.Mask | None) -> masks.Mask | None:

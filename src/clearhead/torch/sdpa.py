@@ -10,14 +10,15 @@ import torch
 from jaxtyping import Bool, Float
 
 from clearhead import masks
-from clearhead.torch.function import FLOAT_TYPES, attention, autocast
+from clearhead.torch.function import FLOAT_TYPES, Mask, attention, autocast
+from clearhead.torch.padding import both, mask_of, warn_of_float_flags
 
 
 def scaled_dot_product_attention(
     query: Float[torch.Tensor, "... n_q d"],
     key: Float[torch.Tensor, "... n_k d"],
     value: Float[torch.Tensor, "... n_k d_v"],
-    attn_mask: Bool[torch.Tensor, ...] | Float[torch.Tensor, ...] | None = None,
+    attn_mask: masks.Mask | Bool[torch.Tensor, ...] | Float[torch.Tensor, ...] | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
@@ -27,8 +28,9 @@ def scaled_dot_product_attention(
 
     query (…, h, n_q, d)  key (…, h_kv, n_k, d)  value (…, h_kv, n_k, d_v) → (…, h, n_q, d_v)
 
-    attn_mask: boolean, True = may attend, or float, added to the scores; with is_causal, both hold, as on torch's fast
-    path. The seed of the dropout is drawn from torch's generator, so torch.manual_seed makes it repeatable.
+    attn_mask: boolean, True = may attend, or float, added to the scores, or a mask from `clearhead.masks`; with
+    is_causal, both hold, as on torch's fast path. The seed of the dropout is drawn from torch's generator, so
+    torch.manual_seed makes it repeatable.
     """
     _check(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:
@@ -36,33 +38,42 @@ def scaled_dot_product_attention(
     query, key, value = autocast(query, key, value)
     _check_types(query, key, value, attn_mask)
     key, value = _heads(query, key, value, enable_gqa)
-    mask: masks.Mask | torch.Tensor | None = attn_mask
-    bias = None
-    if is_causal and attn_mask is not None and attn_mask.dtype == torch.bool:
-        mask = masks.causal(offset=0) & masks.array(attn_mask.cpu().numpy())
-    elif is_causal:
-        mask, bias = masks.causal(offset=0), attn_mask
+    mask, bias = _meaning(attn_mask, is_causal)
     if dropout_p == 1:  # nothing is kept: as if no key were allowed
-        bias = mask if isinstance(mask, torch.Tensor) and mask.is_floating_point() else bias
         mask, dropout_p = masks.prefix(0), 0.0
     seed = int(torch.randint(2**62, ()).item()) if dropout_p else None
-    output = attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
-    assert isinstance(output, torch.Tensor)
-    return output
+    return attention(query, key, value, mask=mask, bias=bias, scale=scale, dropout=dropout_p, seed=seed)
 
 
-def _check(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None) -> None:
+def _meaning(attn_mask: Mask | None, is_causal: bool) -> tuple[Mask | None, torch.Tensor | None]:
+    """torch's mask as ours: what may be attended, and what is added to the scores."""
+    causal = masks.causal(offset=0) if is_causal else None
+    if isinstance(attn_mask, torch.Tensor) and attn_mask.is_floating_point():
+        cure = "attn_mask.bool() lets the ones attend; clearhead.torch.attention(…, bias=) adds it without a word"
+        warn_of_float_flags("attn_mask", attn_mask, cure)
+        return causal, attn_mask
+    if causal is None:
+        return attn_mask, None
+    return both(causal, mask_of(attn_mask) if isinstance(attn_mask, torch.Tensor) else attn_mask), None
+
+
+def _check(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: Mask | None) -> None:
     for name, x in (("query", query), ("key", key), ("value", value), ("attn_mask", attn_mask)):
         if isinstance(x, torch.Tensor):
             if x.ndim < 2:
                 raise RuntimeError(
                     f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)"
                 )
-        elif x is not None or name != "attn_mask":
+        elif name != "attn_mask":
             raise TypeError(f"{name} must be a torch tensor, got {type(x).__name__}")
+        elif not (x is None or isinstance(x, masks.Mask)):
+            raise TypeError(
+                f"attn_mask must be a torch tensor or a mask from clearhead.masks, got {type(x).__name__} "
+                "(torch.as_tensor(attn_mask) makes a tensor of an array)"
+            )
 
 
-def _check_types(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None) -> None:
+def _check_types(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: Mask | None) -> None:
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(
             "query, key and value must have one dtype, "
@@ -70,7 +81,7 @@ def _check_types(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, at
         )
     if query.dtype not in FLOAT_TYPES:
         raise RuntimeError(f"query, key and value must be floats, got {query.dtype} (query.float() makes it one)")
-    if attn_mask is not None and attn_mask.dtype not in (torch.bool, torch.float32, query.dtype):
+    if isinstance(attn_mask, torch.Tensor) and attn_mask.dtype not in (torch.bool, torch.float32, query.dtype):
         raise RuntimeError(
             f"attn_mask must be boolean, float32 or of query's type, {query.dtype}, got {attn_mask.dtype} "
             "(attn_mask.bool() lets the places that are not 0 attend, attn_mask.to(query.dtype) is added)"

@@ -41,6 +41,7 @@ class _Attention(nn.Module):
         num_kv_heads: int | None,
         bias: bool,
         dropout: float,
+        strict: bool,
         device: torch.device | str | None,
         dtype: torch.dtype | None,
     ) -> None:
@@ -52,6 +53,7 @@ class _Attention(nn.Module):
         checks.head_groups(self.num_heads, self.num_kv_heads)
         self.bias = bool(bias)
         self.dropout = checked_rate(dropout)
+        self.strict = bool(strict)
         wide, narrow = self.num_heads * d_k, self.num_kv_heads * d_k
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.W_Q = matrix(self.d_model, wide, **place)
@@ -79,8 +81,7 @@ class _Attention(nn.Module):
         """q (…, h, n_q, d_k)  k, v (…, h_kv, n_k, d_k) → (…, n_q, d_model)"""
         rate = self.dropout if self.training else 0.0
         seed = int(torch.randint(2**62, ()).item()) if rate else None
-        mixed = attention(q, k, v, mask=mask, dropout=rate, seed=seed)
-        assert isinstance(mixed, torch.Tensor)
+        mixed = attention(q, k, v, mask=mask, dropout=rate, seed=seed, strict=self.strict)
         return functional.linear(mixed.transpose(-3, -2).flatten(-2), self.W_O.T, self.b_O)
 
     def textbook_layer(self, rope: Any = None) -> textbook.MultiHeadAttention:
@@ -108,6 +109,7 @@ class SelfAttention(_Attention):
         rope: a function (x (…, n, d), positions (n,)) → x that turns queries and keys, or None.
             `functools.partial(rope, base=500_000.0)` is one.
         dropout: the share of weights dropped in training; seeds are drawn from torch's generator.
+        strict: refuse a call that would take a slow way, with the reason, as `clearhead.attention` does.
     """
 
     def __init__(
@@ -121,10 +123,11 @@ class SelfAttention(_Attention):
         rope: Rope | None = turn,
         bias: bool = True,
         dropout: float = 0.0,
+        strict: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(d_model, num_heads, num_kv_heads, bias, dropout, device, dtype)
+        super().__init__(d_model, num_heads, num_kv_heads, bias, dropout, strict, device, dtype)
         self.window = None if window is None else checks.count("window", window)
         self.causal = bool(causal)
         if rope is not None and not callable(rope):
@@ -191,10 +194,11 @@ class CrossAttention(_Attention):
         num_kv_heads: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
+        strict: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(d_model, num_heads, num_kv_heads, bias, dropout, device, dtype)
+        super().__init__(d_model, num_heads, num_kv_heads, bias, dropout, strict, device, dtype)
 
     def forward(
         self,
@@ -260,6 +264,10 @@ def checked_rate(dropout: float) -> float:
 
 def checked_rows(name: str, x: torch.Tensor, d_model: int) -> torch.Tensor:
     """x as floats (…, n, d_model)."""
+    if isinstance(x, masks.Mask) or getattr(x, "dtype", None) == torch.bool:
+        raise TypeError(f"{name} must be floats (…, n, {d_model}), got a mask; pass it by its name, mask=")
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor, got {type(x).__name__} (torch.as_tensor({name}) may make one)")
     if not x.is_floating_point():
         raise TypeError(f"{name} must be floats, got {x.dtype} (did you pass token ids?)")
     if x.ndim < 2 or x.shape[-1] != d_model:

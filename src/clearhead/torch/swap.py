@@ -2,8 +2,9 @@
 
     with swapped():            # whatever this thread calls
         model(x)
-    with swapped(model):       # whatever this model calls, from whichever thread
+    with swapped(model) as swap:  # whatever this model calls, from whichever thread
         model(x)
+    swap.calls                 # how many calls of attention ran on the kernels
 
 No function of torch is overwritten. torch lets a mode see every function of its own that a thread calls; this one
 answers scaled_dot_product_attention, by whatever name it was imported, and the function behind nn.MultiheadAttention,
@@ -24,6 +25,7 @@ from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from clearhead import checks
 from clearhead.torch.multi_head import multi_head_attention_forward
 from clearhead.torch.sdpa import scaled_dot_product_attention
 
@@ -33,8 +35,22 @@ STAND_INS: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 
 
+class NothingSwapped(UserWarning):
+    """A block ended, and no call of attention had come by."""
+
+
+class Swap:
+    """One block of `swapped`. calls: how many calls of attention it has taken over so far."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __repr__(self) -> str:
+        return f"<Swap: {self.calls} call{'s' * (self.calls != 1)} of attention on clearhead's kernels>"
+
+
 @contextlib.contextmanager
-def swapped(*models: nn.Module) -> Iterator[None]:
+def swapped(*models: nn.Module) -> Iterator[Swap]:
     """Let torch's attention run on clearhead's kernels inside the block; afterwards all is as it was.
 
     Without arguments, everything the current thread calls in the block; other threads are not concerned. With models,
@@ -42,38 +58,71 @@ def swapped(*models: nn.Module) -> Iterator[None]:
     with those of other threads; an exception ends a block like any other end. What was recorded for gradients in the
     block stays on the kernels. Nested tensors are left to torch.
 
+    Gives a `Swap`, whose `calls` counts what ran on the kernels. A block that ends without one warns: a model whose
+    attention is code of its own, as in transformers' "eager" models, calls no function that could be taken over.
+
     Raises:
         TypeError: an argument is not an nn.Module, or one that torch runs without Python.
     """
     for model in models:
         _check(model)
+    swap = Swap()
     with contextlib.ExitStack() as until_the_end:
         if not models:
-            until_the_end.enter_context(_Kernels())
+            until_the_end.enter_context(_Kernels((swap,)))
         for module in _parts(models):
-            until_the_end.enter_context(_redirected(module))
-        yield
+            until_the_end.enter_context(_redirected(module, swap))
+        yield swap
+    if not swap.calls:
+        checks.warn(f"swapped took over no call of attention: {_why_none(models)}", NothingSwapped)
 
 
-class _Depth(threading.local):
-    """How many modes this thread is in."""
+def _why_none(models: Iterable[nn.Module]) -> str:
+    """What keeps attention from being taken over, as far as can be told."""
+    for model in models:
+        way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+        if way != "sdpa":
+            return (
+                f"this {type(model).__name__} computes it with code of its own, {way!r}; "
+                "model.set_attn_implementation('sdpa') makes it call torch's"
+            )
+    return (
+        "nothing in the block called torch's scaled_dot_product_attention or nn.MultiheadAttention (the model is to be "
+        "called inside the block; one of transformers needs model.set_attn_implementation('sdpa'))"
+    )
 
-    count = 0
+
+class _Here(threading.local):
+    """The blocks whose calls this thread is in; there is a mode if there is one."""
+
+    swaps: tuple[Swap, ...] = ()
 
 
-_depth = _Depth()
+_here = _Here()
+_lock = threading.Lock()
+
+
+@torch.compiler.disable(reason="counting is not part of the model")
+def _count() -> None:
+    with _lock:
+        for swap in _here.swaps:
+            swap.calls += 1
 
 
 class _Kernels(TorchFunctionMode):
-    """While it is active in a thread, torch's attention functions are answered by their stand-ins."""
+    """While it is active in a thread, torch's attention functions are answered by their stand-ins, and counted."""
+
+    def __init__(self, swaps: tuple[Swap, ...]) -> None:
+        super().__init__()
+        self.swaps = swaps
 
     def __enter__(self) -> _Kernels:
         super().__enter__()
-        _depth.count += 1
+        self.before, _here.swaps = _here.swaps, _here.swaps + self.swaps
         return self
 
     def __exit__(self, *error: Any) -> None:
-        _depth.count -= 1
+        _here.swaps = self.before
         super().__exit__(*error)
 
     def __torch_function__(
@@ -83,6 +132,7 @@ class _Kernels(TorchFunctionMode):
         stand_in = STAND_INS.get(func)
         if stand_in is None or _has_nested(args, kwargs):
             return func(*args, **kwargs)
+        _count()
         return stand_in(*args, **kwargs)
 
 
@@ -93,12 +143,13 @@ class _Forward:
         functools.update_wrapper(self, module.forward)
         self.module, self.forward = module, module.forward
         self.own = vars(module).get("forward")  # as a rule a module has none and its class does
-        self.blocks = 0  # that want it; with none left it may still be called by whoever holds it
+        self.swaps: tuple[Swap, ...] = ()  # that want it; with none left it may still be called by whoever holds it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self.blocks or _depth.count:  # one mode is enough for all that lies below
+        new = tuple(swap for swap in self.swaps if swap not in _here.swaps)
+        if not new:  # one mode is enough for all that lies below
             return self.forward(*args, **kwargs)
-        with _Kernels():
+        with _Kernels(new):
             return self.forward(*args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -106,23 +157,20 @@ class _Forward:
         return getattr, (self.module, "forward")
 
 
-_lock = threading.Lock()
-
-
 @contextlib.contextmanager
-def _redirected(module: nn.Module) -> Iterator[None]:
-    """Put a _Forward on the module, or count on the one that is there; the last block to end takes it away."""
+def _redirected(module: nn.Module, swap: Swap) -> Iterator[None]:
+    """Put a _Forward on the module, or join the one that is there; the last block to end takes it away."""
     with _lock:
         own = vars(module).get("forward")
         wrapper = own if isinstance(own, _Forward) else _Forward(module)
-        wrapper.blocks += 1
+        wrapper.swaps += (swap,)
         module.forward = wrapper
     try:
         yield
     finally:
         with _lock:
-            wrapper.blocks -= 1
-            if not wrapper.blocks and vars(module).get("forward") is wrapper:
+            wrapper.swaps = tuple(other for other in wrapper.swaps if other is not swap)
+            if not wrapper.swaps and vars(module).get("forward") is wrapper:
                 del module.forward
                 if wrapper.own is not None:
                     module.forward = wrapper.own

@@ -70,7 +70,7 @@ class Transformer(nn.Module):
     """The encoder–decoder of "Attention is all you need", with today's variations.
 
     Settings as in `clearhead.Transformer`, and `dropout`, which is on in training only: on the embeddings, the weights
-    of attention, inside the feed-forward, and on what each part of a block adds.
+    of attention, inside the feed-forward, and on what each part of a block adds. `strict` as in SelfAttention.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class Transformer(nn.Module):
         tie: str = "none",
         pad_id: int = 0,
         dropout: float = 0.0,
+        strict: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -122,7 +123,7 @@ class Transformer(nn.Module):
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         block: dict[str, Any] = {
             "norm_first": norm_first, "norm": norm, "activation": activation, "num_kv_heads": num_kv_heads,
-            "bias": bias, "eps": eps, "dropout": dropout, **place,
+            "bias": bias, "eps": eps, "dropout": dropout, "strict": strict, **place,
         }  # fmt: skip
         shape = (d_model, num_heads, d_ff)
         self.source_embedding = matrix(self.source_vocab, d_model, **place)
@@ -205,11 +206,19 @@ class Transformer(nn.Module):
         return model
 
     @classmethod
-    def from_textbook(cls, model: textbook.Transformer, *, dropout: float = 0.0, **place: Any) -> Transformer:
+    def from_textbook(
+        cls,
+        model: textbook.Transformer,
+        *,
+        dropout: float = 0.0,
+        strict: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> Transformer:
         """The same model under autograd, with copies of the weights, in their type unless `dtype` says otherwise."""
         settings = model._settings()
-        place.setdefault("dtype", to_torch(np.zeros(1, settings.pop("dtype"))).dtype)
-        made = cls(**settings, dropout=dropout, **place)
+        own = to_torch(np.zeros(1, settings.pop("dtype"))).dtype
+        made = cls(**settings, dropout=dropout, strict=strict, device=device, dtype=own if dtype is None else dtype)
         made.load_state_dict({name: to_torch(np.array(array)) for name, array in model.parameters().items()})
         return made
 
@@ -218,9 +227,18 @@ class Transformer(nn.Module):
         self.to_textbook().save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, dropout: float = 0.0, **place: Any) -> Transformer:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        dropout: float = 0.0,
+        strict: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> Transformer:
         """The model that was saved at `path`, by this class or by `clearhead.Transformer`."""
-        return cls.from_textbook(textbook.Transformer.load(path), dropout=dropout, **place)
+        saved = textbook.Transformer.load(path)
+        return cls.from_textbook(saved, dropout=dropout, strict=strict, device=device, dtype=dtype)
 
     def _embedded(self, ids: torch.Tensor, table: torch.Tensor, start: int = 0) -> torch.Tensor:
         """ids (…, n)  table (vocab, d_model) → (…, n, d_model), the first token being at position `start`"""

@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
-from clearhead.call import prepare
+from clearhead.call import prepare, refuse_slow
 from clearhead.matrices import Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
@@ -46,12 +46,13 @@ def look(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
     v: Float[Any, "... n_k d_v"] | None = None,
-    *,
     mask: masks.Mask | ArrayLike | None = None,
+    *,
     bias: Any = None,
     scale: float | None = None,
     softcap: float | None = None,
     sinks: ArrayLike | float | None = None,
+    strict: bool = False,
     top_k: int = 8,
     map_size: int = 512,
     tokens: Sequence[object] | None = None,
@@ -66,18 +67,20 @@ def look(
 
     Args:
         bias: an array, or a structure from `clearhead.biases` or `clearhead.torch.biases`.
+        strict: refuse a look that would take a slow way, with the reason, as `clearhead.attention` does.
         top_k: how many of each query's strongest keys to keep.
         map_size: how many cells the pooled map of a head has along either side, at most.
         tokens: a label for each query, and for each key too unless key_tokens has those. Figures of the view show them.
 
     Raises:
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
-        ValueError: shapes do not fit together, there are not as many labels as positions, or top_k or map_size is
-            negative.
+        ValueError: shapes do not fit together, there are not as many labels as positions, top_k or map_size is
+            negative, or `strict` and the look would be slow.
     """
     top_k, map_size = checks.count("top_k", top_k, least=0), checks.count("map_size", map_size, least=0)
     (q, k, v), options, convert = taken_in(q, k, v, mask=mask, bias=bias, sinks=sinks)
-    view = View(q, k, v, convert, top_k=top_k, map_size=map_size, scale=scale, softcap=softcap, **options)
+    options |= {"scale": scale, "softcap": softcap, "strict": strict}
+    view = View(q, k, v, convert, top_k=top_k, map_size=map_size, **options)
     if not (tokens is None and key_tokens is None):
         view.tokens = Tokens(*checks.axis_tokens(tokens, key_tokens, view.n_q, view.n_k))
     return view
@@ -101,9 +104,21 @@ class View:
     """
 
     def __init__(
-        self, q: Any, k: Any, v: Any, convert: Convert, *, top_k: int, map_size: int, mask: Any = None, **options: Any
+        self,
+        q: Any,
+        k: Any,
+        v: Any,
+        convert: Convert,
+        *,
+        top_k: int,
+        map_size: int,
+        mask: Any = None,
+        strict: bool = False,
+        **options: Any,
     ) -> None:
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
+        if strict:
+            refuse_slow(self.call.slow)
         output, lse, self.sums, self.observed = kernels.observation.observe(
             self.call, top_k=top_k, map_size=map_size, output=v is not None
         )
