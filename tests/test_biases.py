@@ -113,3 +113,20 @@ class TestErrors:
         q = rng.standard_normal((2, 5, 3))
         with pytest.raises(TypeError, match="a relative bias must be float16, bfloat16, float32 or float64, got bool"):
             attention(q, q, q, bias=biases.RelativeBias(lambda distance: distance[None] > 0))
+
+
+@pytest.mark.parametrize(
+    ("bias", "text"),
+    [
+        (biases.alibi(8), "alibi(8)"),
+        (biases.alibi([0.5, 0.25], offset=3), "alibi([0.5, 0.25], offset=3)"),
+        (biases.t5(np.zeros((32, 8), np.float32)), "t5(<float32 of shape (32, 8)>)"),
+        (
+            biases.t5(np.zeros((2, 2)), bidirectional=False, max_distance=9, offset=0),
+            "t5([[0.0, 0.0], [0.0, 0.0]], bidirectional=False, max_distance=9, offset=0)",
+        ),
+        (biases.RelativeBias(np.abs), "RelativeBias(<ufunc 'absolute'>, offset=None)"),
+    ],
+)
+def test_a_bias_prints_as_the_call_that_makes_it(bias, text):
+    assert repr(bias) == text

@@ -10,22 +10,30 @@ as they go. A bias that is an array of any other kind is given as that array.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.masks.lookup import shown
 from clearhead.textbook.relative import alibi_slopes, t5_buckets
 
 
 @dataclass(frozen=True)
 class RelativeBias:
-    """A bias per head and distance. `of` maps distances (query position − key position) to (heads, …) numbers."""
+    """A bias per head and distance. `of` maps distances (query position − key position) to (heads, …) numbers.
+
+    made_by: how it was made, for whoever prints it
+    """
 
     of: Callable[[np.ndarray], np.ndarray]
     offset: int | None = None
+    made_by: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return self.made_by or f"RelativeBias({self.of!r}, offset={self.offset})"
 
     def table(
         self, n_q: int, n_k: int, first_query: int | None = None, first_key: int = 0, offset: int = 0
@@ -65,7 +73,8 @@ def alibi(slopes: int | ArrayLike, *, offset: int | None = None) -> RelativeBias
     )
     if values.ndim != 1:
         raise ValueError(f"slopes must be one number per head, shape (h,), got shape {values.shape}")
-    return RelativeBias(lambda distance: -values[:, None].astype(np.float64) * np.abs(distance), offset)
+    made_by = as_call("alibi", str(slopes) if isinstance(slopes, (int, np.integer)) else shown(values), offset=offset)
+    return RelativeBias(lambda distance: -values[:, None].astype(np.float64) * np.abs(distance), offset, made_by)
 
 
 def t5(
@@ -86,4 +95,16 @@ def t5(
         )
         return table[buckets].T
 
-    return RelativeBias(of, offset)
+    return RelativeBias(of, offset, t5_call(shown(table), bidirectional, max_distance, offset))
+
+
+def t5_call(table: str, bidirectional: bool, max_distance: int, offset: int | None) -> str:
+    """The call that makes a bias of T5's, without the usual settings."""
+    both, far = None if bidirectional else False, None if max_distance == 128 else max_distance
+    return as_call("t5", table, bidirectional=both, max_distance=far, offset=offset)
+
+
+def as_call(kind: str, numbers: str, **settings: object) -> str:
+    """alibi(8, offset=3): the call that makes a bias, for whoever prints it; a setting of None is not shown."""
+    given = [f"{name}={value!r}" for name, value in settings.items() if value is not None]
+    return f"{kind}({', '.join([numbers, *given])})"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 import os
 
@@ -10,10 +11,14 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from clearhead.textbook import module as module_file
+from clearhead.textbook.decoder import DecoderBlock
+from clearhead.textbook.encoder import EncoderBlock
 from clearhead.textbook.feed_forward import FeedForward
 from clearhead.textbook.module import Module, float_type, generator, project, rows_of_width, xavier_uniform
-from clearhead.textbook.multi_head import MultiHeadAttention
-from clearhead.textbook.norms import LayerNorm
+from clearhead.textbook.multi_head import KeyValueCache, MultiHeadAttention
+from clearhead.textbook.norms import LayerNorm, RMSNorm
+from clearhead.textbook.rope import rope
+from clearhead.textbook.transformer import Transformer
 
 
 class Scale(Module):
@@ -283,3 +288,63 @@ def test_rows_of_width(unchecked):
         rows_of_width("x", np.ones(7), 7)
     with pytest.raises(TypeError, match="x must be float16, bfloat16, float32 or float64, got int64"):
         rows_of_width("x", np.ones((2, 7), int), 7)
+
+
+LAYERS = {
+    "MultiHeadAttention(d_model=512, num_heads=8)": MultiHeadAttention(512, 8, seed=3),
+    "MultiHeadAttention(d_model=12, num_heads=6, num_kv_heads=2, bias=False, rope=rope, dtype='float32')": (
+        MultiHeadAttention(12, 6, num_kv_heads=2, bias=False, rope=rope, dtype=np.float32)
+    ),
+    "EncoderBlock(d_model=12, num_heads=3, d_ff=7, norm='rms')": EncoderBlock(12, 3, 7, norm="rms"),
+    "DecoderBlock(d_model=12, num_heads=3, d_ff=7, norm_first=True)": DecoderBlock(12, 3, 7, norm_first=True),
+    "FeedForward(d_model=12, d_ff=7, activation='gelu')": FeedForward(12, 7, activation="gelu"),
+    "LayerNorm(d_model=12)": LayerNorm(12),
+    "RMSNorm(d_model=12, eps=1e-06)": RMSNorm(12, eps=1e-6),
+    "Transformer(source_vocab=7, target_vocab=5, d_model=12, num_heads=3, num_layers=2, d_ff=7)": (
+        Transformer(7, 5, d_model=12, num_heads=3, num_layers=2, d_ff=7)
+    ),
+}
+
+
+class TestShown:
+    @pytest.mark.parametrize("text", LAYERS)
+    def test_a_layer_prints_as_the_call_that_makes_it(self, text):
+        assert repr(LAYERS[text]) == text
+
+    @pytest.mark.parametrize("text", LAYERS)
+    def test_what_is_printed_makes_the_same_layer(self, text):
+        made = eval(text)
+        assert repr(made) == text
+        assert [x.shape for x in made.parameters().values()] == [x.shape for x in LAYERS[text].parameters().values()]
+
+    def test_a_layer_that_keeps_no_settings_prints_too(self):
+        class Bare(Module):
+            def __init__(self, size: int):
+                self.array = np.zeros(size)
+
+        assert repr(Bare(3)) == "Bare()"
+
+    def test_a_cache(self):
+        cache = KeyValueCache()
+        MultiHeadAttention(12, 3)(np.ones((5, 12)), cache=cache)
+        assert repr(cache) == "<KeyValueCache: 5 keys>"
+        assert repr(KeyValueCache()) == "<KeyValueCache: 0 keys>"
+
+
+class TestSignatures:
+    @pytest.mark.parametrize("text", LAYERS)
+    def test_a_call_takes_what_forward_takes(self, text):
+        layer = LAYERS[text]
+        assert inspect.signature(layer) == inspect.signature(layer.forward)
+        assert type(layer).__call__ is type(layer).forward, "as type checkers read it"
+        kinds = {parameter.kind for parameter in inspect.signature(layer).parameters.values()}
+        assert not kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
+    def test_a_layer_with_a_forward_of_its_own_calls_that(self):
+        class Doubled(LayerNorm):
+            def forward(self, x):
+                return 2 * super().forward(x)
+
+        x = np.random.default_rng(1).standard_normal((5, 7))
+        np.testing.assert_array_equal(Doubled(7)(x), 2 * LayerNorm(7)(x))
+        assert list(inspect.signature(Doubled(7)).parameters) == ["x"]

@@ -61,3 +61,9 @@ def test_constants_have_no_gradient_and_say_the_same():
 def test_what_is_no_bias(make, message, unchecked):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_bias_prints_as_the_call_that_makes_it():
+    assert repr(biases.alibi(torch.ones(3), offset=2)) == "alibi(<float32 of shape (3,)>, offset=2)"
+    table = torch.zeros(32, 8, dtype=torch.bfloat16)
+    assert repr(biases.t5(table, bidirectional=False)) == "t5(<bfloat16 of shape (32, 8)>, bidirectional=False)"

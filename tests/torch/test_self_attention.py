@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from clearhead import masks, textbook
 from clearhead.torch.cache import KeyValueCache
-from clearhead.torch.layers import DecoderBlock, EncoderBlock
+from clearhead.torch.layers import DecoderBlock, EncoderBlock, FeedForward, LayerNorm, RMSNorm
 from clearhead.torch.rope import rope
 from clearhead.torch.self_attention import CrossAttention, SelfAttention
 from clearhead.torch.transformer import Transformer
@@ -300,3 +300,23 @@ def test_a_strict_transformer_has_strict_layers(tmp_path):
         layers = [m for m in made.modules() if isinstance(m, (SelfAttention, CrossAttention))]
         assert len(layers) == 6
         assert all(layer.strict for layer in layers)
+
+
+@pytest.mark.parametrize(
+    ("layer", "text"),
+    [
+        (
+            SelfAttention(d_model=12, num_heads=6, num_kv_heads=2, window=4),
+            "SelfAttention(d_model=12, num_heads=6, num_kv_heads=2, own_mask=window(4))",
+        ),
+        (SelfAttention(d_model=12, num_heads=3), "SelfAttention(d_model=12, num_heads=3, own_mask=causal())"),
+        (SelfAttention(d_model=12, num_heads=3, causal=False), "SelfAttention(d_model=12, num_heads=3)"),
+        (CrossAttention(d_model=12, num_heads=3), "CrossAttention(d_model=12, num_heads=3)"),
+        (FeedForward(12, 7), "FeedForward(d_model=12, d_ff=7, activation='relu')"),
+        (LayerNorm(12), "LayerNorm(d_model=12, eps=1e-05)"),
+        (RMSNorm(12), "RMSNorm(d_model=12, eps=1e-05)"),
+        (KeyValueCache(), "<KeyValueCache: 0 keys>"),
+    ],
+)
+def test_what_is_printed(layer, text):
+    assert repr(layer) == text

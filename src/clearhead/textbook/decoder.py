@@ -125,6 +125,8 @@ class DecoderBlock(Module):
             x = self.feed_forward_norm(x + self.feed_forward(x))
         return DecoderBlockOutput(x, self_weights, cross_weights)
 
+    __call__ = forward
+
     def _causal(self, x: np.ndarray, mask: AnyMask | None, past: KeyValueCache | None) -> np.ndarray:
         """The mask with everything that comes later forbidden as well, boolean or additive as it was."""
         causal = (KeyValueCache() if past is None else past).causal_mask(x.shape[-2])

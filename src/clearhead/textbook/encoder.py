@@ -83,3 +83,5 @@ class EncoderBlock(Module):
             x = self.attention_norm(x + attended)
             x = self.feed_forward_norm(x + self.feed_forward(x))
         return EncoderBlockOutput(x, weights)
+
+    __call__ = forward

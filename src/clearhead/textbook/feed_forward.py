@@ -57,6 +57,8 @@ class FeedForward(Module):
             hidden = ACTIVATIONS[self.activation](hidden)
         return project(hidden, self.W_2, self.b_2, "2")
 
+    __call__ = forward
+
 
 def relu(x: Float[np.ndarray, " *shape"]) -> Float[np.ndarray, " *shape"]:
     """x where it is positive, else 0. x (…) → (…)"""

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -35,13 +35,27 @@ class Module:
     """A layer. Calling it is calling its `forward`.
 
     A subclass keeps each argument of its constructor, `seed` apart, as an attribute of the same name: that is how
-    `save` finds the settings and `load` builds the same object again.
+    `save` finds the settings and `load` builds the same object again. `follows` names settings that are another one
+    unless given: `num_kv_heads` is `num_heads`.
     """
 
     forward: Callable[..., Any]
+    follows: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A call has the signature of `forward`; layers here say so too, for type checkers, which do not read this."""
+        super().__init_subclass__(**options)
+        if "forward" in vars(cls):
+            setattr(cls, "__call__", cls.forward)  # noqa: B010 (a type checker would take it for a mistake)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.forward(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        """The kind and the settings that are not the usual ones: MultiHeadAttention(d_model=512, num_heads=8)."""
+        settings = {name: getattr(self, name) for name in self._setting_names() if hasattr(self, name)}
+        shown = (f"{name}={_shown(value)}" for name, value in settings.items() if not self._is_usual(name, value))
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def parameters(self) -> dict[str, np.ndarray]:
         """Every array by its dotted name, in the order of definition: `attention.W_Q`, `blocks.0.norm.gamma`."""
@@ -130,6 +144,13 @@ class Module:
     @classmethod
     def _setting_names(cls) -> list[str]:
         return [name for name in inspect.signature(cls).parameters if name != "seed"]
+
+    def _is_usual(self, name: str, value: object) -> bool:
+        """Whether a setting is what it would be without being given."""
+        usual = inspect.signature(type(self)).parameters[name].default
+        if usual is None and name in self.follows:
+            usual = getattr(self, self.follows[name])
+        return bool(usual is value or (usual is not inspect.Parameter.empty and value == usual))
 
     def _settings(self) -> dict[str, Any]:
         absent = [name for name in self._setting_names() if not hasattr(self, name)]
@@ -230,6 +251,10 @@ def _misfit(name: str, own: np.ndarray, given: np.ndarray) -> str:
         transposed = " (transposed? torch keeps weights as (out, in))" if given.shape == own.shape[::-1] else ""
         return f"{name} must be {own.shape}, got {given.shape}{transposed}"
     return "" if given.dtype.name in checks.FLOAT_TYPES else f"{name} must be floats, got {given.dtype.name}"
+
+
+def _shown(value: object) -> str:
+    return repr(value.name) if isinstance(value, np.dtype) else getattr(value, "__name__", repr(value))
 
 
 def _plain(value: Any) -> Any:

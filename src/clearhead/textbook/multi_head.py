@@ -11,6 +11,7 @@ many sentences at once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -34,6 +35,8 @@ class MultiHeadAttention(Module):
     key/value head i // (h / h_kv). `rope` is a function (x (…, n, d), positions (n,)) → x that turns queries and
     keys by their positions: `functools.partial(rope, base=500_000)` is one.
     """
+
+    follows: ClassVar[dict[str, str]] = {"num_kv_heads": "num_heads"}
 
     def __init__(
         self,
@@ -113,6 +116,8 @@ class MultiHeadAttention(Module):
         past.keep("self" if K is None else "memory", keys, values, queries.shape[-2])
         return output, weights
 
+    __call__ = forward
+
     def _keys_and_values(self, K: np.ndarray, V: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
         """K, V (…, n_k, d_model) → (…, h_kv, n_k, d_k) each, the keys turned by their positions."""
         keys = split_heads(project(K, self.W_K, self.b_K, "K"), self.num_kv_heads)
@@ -141,6 +146,9 @@ class KeyValueCache:
         self.V: np.ndarray | None = None
         self.holds: str | None = None  # "self" or "memory" after the first call
         self.num_queries = 0  # so far, which is the position of the next one
+
+    def __repr__(self) -> str:
+        return f"<KeyValueCache: {self.length} keys{' of a memory' if self.holds == 'memory' else ''}>"
 
     @property
     def length(self) -> int:

@@ -97,6 +97,8 @@ class LayerNorm(Module):
         """x (…, d_model) → (…, d_model)"""
         return layer_norm(x, self.gamma, self.beta, eps=self.eps)
 
+    __call__ = forward
+
 
 class RMSNorm(Module):
     """RMS norm with its learned scale gamma (d_model,)."""
@@ -110,6 +112,8 @@ class RMSNorm(Module):
     def forward(self, x: Float[np.ndarray, "... d_model"]) -> Float[np.ndarray, "... d_model"]:
         """x (…, d_model) → (…, d_model)"""
         return rms_norm(x, self.gamma, eps=self.eps)
+
+    __call__ = forward
 
 
 def make_norm(norm: str, d_model: int, *, eps: float, bias: bool, dtype: DTypeLike) -> LayerNorm | RMSNorm:

@@ -9,7 +9,7 @@ For inference only: the weights come from training elsewhere, through `load` or 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -98,6 +98,8 @@ class Transformer(Module):
     both, which takes one vocabulary for the two languages. `pad_id` marks padding in both.
     """
 
+    follows: ClassVar[dict[str, str]] = {"num_decoder_layers": "num_layers", "final_norm": "norm_first"}
+
     def __init__(
         self,
         source_vocab: int,
@@ -173,6 +175,8 @@ class Transformer(Module):
         encoded = self.encode(source_ids)
         decoded = self.decode(target_ids, encoded.memory, encoded.mask)
         return TransformerOutput(decoded.logits, encoded.weights, decoded.self_weights, decoded.cross_weights)
+
+    __call__ = forward
 
     def encode(self, source_ids: ArrayLike) -> EncoderOutput:
         """source_ids (…, n_s) → memory (…, n_s, d_model), mask (…, 1, 1, n_s), weights (…, h, n_s, n_s) per block"""

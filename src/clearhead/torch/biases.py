@@ -10,7 +10,7 @@ table. Structures from `clearhead.biases` are taken too, as constants.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -26,6 +26,10 @@ class RelativeBias:
 
     of: Callable[[torch.Tensor], torch.Tensor]
     offset: int | None = None
+    made_by: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return self.made_by or f"RelativeBias({self.of!r}, offset={self.offset})"
 
     def table(
         self, n_q: int, n_k: int, first_query: int | None = None, first_key: int = 0, offset: int = 0
@@ -40,7 +44,8 @@ def alibi(slopes: Float[torch.Tensor, " h"], *, offset: int | None = None) -> Re
     if slopes.ndim != 1 or not slopes.is_floating_point():
         raise ValueError(f"slopes must be one number per head, shape (h,), got {slopes.dtype} of {tuple(slopes.shape)}")
     kind = torch.promote_types(slopes.dtype, torch.float32)  # bfloat16 counts no further than 256
-    return RelativeBias(lambda distance: -slopes[:, None] * distance.abs().to(slopes.device, kind), offset)
+    made_by = biases.as_call("alibi", _shown(slopes), offset=offset)
+    return RelativeBias(lambda distance: -slopes[:, None] * distance.abs().to(slopes.device, kind), offset, made_by)
 
 
 def t5(
@@ -60,7 +65,11 @@ def t5(
         )
         return table[torch.from_numpy(buckets).to(table.device)].T
 
-    return RelativeBias(of, offset)
+    return RelativeBias(of, offset, biases.t5_call(_shown(table), bidirectional, max_distance, offset))
+
+
+def _shown(numbers: torch.Tensor) -> str:
+    return f"<{str(numbers.dtype).removeprefix('torch.')} of shape {tuple(numbers.shape)}>"
 
 
 def constant(table: np.ndarray) -> biases.RelativeBias:

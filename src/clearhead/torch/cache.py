@@ -25,6 +25,9 @@ class KeyValueCache:
         self.holds: str | None = None  # "self" or "memory" after the first call
         self._room: tuple[torch.Tensor, torch.Tensor] | None = None
 
+    def __repr__(self) -> str:
+        return f"<KeyValueCache: {self.length} keys{' of a memory' if self.holds == 'memory' else ''}>"
+
     @property
     def K(self) -> Float[torch.Tensor, "... h_kv length d"] | None:
         return None if self._room is None or not self.length else self._room[0][..., : self.length, :]

@@ -49,6 +49,9 @@ class LayerNorm(nn.Module):
         self.gamma = nn.Parameter(torch.ones(self.d_model, device=device, dtype=dtype))
         self.beta = shift(self.d_model, bias, device=device, dtype=dtype)
 
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, eps={self.eps:g}"
+
     def forward(self, x: Float[torch.Tensor, "... d_model"]) -> Float[torch.Tensor, "... d_model"]:
         """x (…, d_model) → (…, d_model)"""
         return functional.layer_norm(x, (self.d_model,), self.gamma, self.beta, self.eps)
@@ -69,6 +72,9 @@ class RMSNorm(nn.Module):
         self.d_model = checks.count("d_model", d_model)
         self.eps = checks.number("eps", eps, above=0.0)
         self.gamma = nn.Parameter(torch.ones(self.d_model, device=device, dtype=dtype))
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, eps={self.eps:g}"
 
     def forward(self, x: Float[torch.Tensor, "... d_model"]) -> Float[torch.Tensor, "... d_model"]:
         """x (…, d_model) → (…, d_model)"""
@@ -112,6 +118,9 @@ class FeedForward(nn.Module):
         self.b_1 = shift(self.d_ff, bias, **place)
         self.W_2 = matrix(self.d_ff, self.d_model, **place)
         self.b_2 = shift(self.d_model, bias, **place)
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, d_ff={self.d_ff}, activation={self.activation!r}"
 
     def forward(self, x: Float[torch.Tensor, "... n d_model"]) -> Float[torch.Tensor, "... n d_model"]:
         """x (…, n, d_model) → (…, n, d_model)"""

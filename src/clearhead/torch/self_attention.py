@@ -66,7 +66,8 @@ class _Attention(nn.Module):
         self.b_O = shift(self.d_model, self.bias, **place)
 
     def extra_repr(self) -> str:
-        return f"d_model={self.d_model}, num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}"
+        shared = "" if self.num_kv_heads == self.num_heads else f", num_kv_heads={self.num_kv_heads}"
+        return f"d_model={self.d_model}, num_heads={self.num_heads}{shared}"
 
     def queries(self, x: torch.Tensor) -> torch.Tensor:
         """x (…, n, d_model) → (…, h, n, d_k)"""
@@ -161,6 +162,11 @@ class SelfAttention(_Attention):
         output = self.attended(q, k, v, both(self.own_mask(), checked_mask(mask)))
         past.keep(x.shape[-2])
         return output
+
+    def extra_repr(self) -> str:
+        """The settings, with the mask that causality and the window make."""
+        mask = self.own_mask()
+        return super().extra_repr() + ("" if mask is None else f", own_mask={mask!r}")
 
     def own_mask(self) -> masks.Mask | None:
         """Which keys causality and the window leave."""
