@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help visualize translate test sweep lint format bench clean
+.PHONY: help visualize translate figures test sweep lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ visualize: $(VENV)/core ## draw attention in a trained model: pictures, and a pa
 
 translate: $(VENV)/translate ## train a translator, and see which word each word came from
 	$(BIN)/clearhead translate --train --overwrite $(ARGS)
+
+figures: $(VENV)/translate ## draw the figures of the study notes; ARGS="02 06" for those of two notes
+	$(BIN)/python -m study_notes.drawing $(ARGS)
 
 test: $(VENV)/dev ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

@@ -7,6 +7,7 @@ Tests of those errors ask for the fixture `unchecked`.
 from __future__ import annotations
 
 import importlib.util
+import socket
 from pathlib import Path
 
 import jaxtyping
@@ -44,3 +45,13 @@ def unchecked():
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20_000)
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """No code that a document shows may ask the network."""
+
+    def refuse(*_):
+        raise AssertionError("a document must run offline")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)

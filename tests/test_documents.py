@@ -1,36 +1,31 @@
 """What the documents say is run and looked up: code, printed output, names, files, links.
 
-A block of Python followed by a block of text prints that text. In a `text example` block, whose numbers belong to one
-machine, only the first word of each line has to agree. What a document calls still to come must not be there yet, so
-that nobody forgets to say when it is.
+How code is run and compared is said in `documents`. What a document calls still to come must not be there yet, so that
+nobody forgets to say when it is.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import importlib
 import inspect
-import io
 import itertools
 import re
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from tests.documents import ROOT, links, prose, read, run, spans, tables
 
 import clearhead
 from clearhead import cli
 
-ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "clearhead"
 READMES = ("README.md", "README.ko.md")
 DOCUMENTS = (*READMES, "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md")
@@ -39,47 +34,11 @@ NAMES, FILES, COURSE, ROOM = ({"names", "이름"}, {"file", "here", "파일", "�
 TO_COME = ("still to come", "준비 중")
 
 
-class Fence(NamedTuple):
-    """A fenced block: the words after its opening, its text, and the line its text begins on."""
-
-    info: str
-    text: str
-    line: int
-
-
-def read(document: str) -> str:
-    return (ROOT / document).read_text(encoding="utf-8")
-
-
-def fences(document: str) -> list[Fence]:
-    text = read(document)
-    found = re.finditer(r"^```(.*)\n((?:.*\n)*?)^```$", text, re.MULTILINE)
-    return [Fence(m[1].strip(), m[2], text.count("\n", 0, m.start(2)) + 1) for m in found]
-
-
-def prose(document: str) -> str:
-    """The document without its fenced blocks."""
-    return re.sub(r"^```(?:.*\n)*?^```$", "", read(document), flags=re.MULTILINE)
-
-
-def tables(document: str) -> Iterator[list[dict[str, str]]]:
-    """Every table, as rows that map a column's heading to a cell."""
-    for lines in re.findall(r"(?:^\|.*\|\n)+", prose(document), re.MULTILINE):
-        heading, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
-        assert all(len(row) == len(heading) for row in rows), f"{document}: a row of {heading} has other columns"
-        yield [dict(zip(heading, row, strict=True)) for row in rows]
-
-
 def cells(document: str, columns: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The cells under one of the headings, each with its row."""
     for row in itertools.chain(*tables(document)):
         for column in columns & row.keys():
             yield row[column], row
-
-
-def spans(text: str) -> list[str]:
-    """What is set as code."""
-    return re.findall(r"`([^`\n]+)`", text)
 
 
 def named_files(row: dict[str, str]) -> list[Path]:
@@ -99,30 +58,11 @@ def defined_in(path: Path) -> set[str]:
     return names
 
 
-@pytest.fixture
-def offline(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("a document must run offline")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-
-
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_code_runs_from_top_to_bottom_and_prints_what_is_shown(document, tmp_path, monkeypatch, offline, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    namespace: dict[str, Any] = {"__name__": "document"}
-    for fence, following in itertools.zip_longest(fences(document), fences(document)[1:]):
-        if fence.info != "python":
-            continue
-        code = compile("\n" * (fence.line - 1) + fence.text, str(ROOT / document), "exec")  # errors name the line
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, namespace)
-        shown, wanted = printed.getvalue(), following.text if following and following.info.startswith("text") else ""
-        if following and following.info == "text example":
-            shown, wanted = ("\n".join(line.split()[0] for line in text.splitlines()) for text in (shown, wanted))
-        assert shown == wanted, f"{document}, the block at line {fence.line}"
+    namespace = run(document)
     for example in [value for name, value in namespace.items() if name.startswith("test_")]:
         example(**{name: request.getfixturevalue(name) for name in inspect.signature(example).parameters})
 
@@ -162,9 +102,8 @@ def test_every_file_named_exists(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document):
-    links = re.findall(r"\]\(([^)\s]+)\)", prose(document))
     here = (ROOT / document).parent
-    assert [link for link in links if not (here / link.partition("#")[0]).exists()] == []
+    assert [link for link in links(document) if not (here / link.partition("#")[0]).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -1,0 +1,214 @@
+"""The study notes are run, and the two languages of each are compared.
+
+Each language is written by itself, but a learner may change over at any line: the headings, the figures, the code and
+what it prints are the same. Comments in code are prose, so code is compared as a syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+from study_notes.drawing import drawings
+from study_notes.drawing.paper import FOLDER, Drawing
+from tests.documents import ROOT, fences, links, prose, read, run, spans, tables
+
+import clearhead
+from clearhead.languages import LANGUAGES
+
+NAMES = (
+    "01_attention_intuition",
+    "02_self_attention",
+    "03_multi_head",
+    "04_positional_encoding",
+    "05_masks",
+    "06_cross_attention_and_transformer",
+    "07_efficient_attention",
+    "08_seeing_attention",
+)
+WRITTEN = [name for name in NAMES if any((ROOT / "study_notes" / code / f"{name}.md").exists() for code in LANGUAGES)]
+NOTES = [f"study_notes/{language}/{name}.md" for name in WRITTEN for language in LANGUAGES]
+GLOSSARY = "study_notes/glossary.md"
+PAGES = ("study_notes/README.md", GLOSSARY)
+DRAWINGS = drawings()
+
+HEADINGS = {  # with the note's own sections between code and trying
+    "en": (
+        ("The idea", "By hand", "The formula", "In code"),
+        ("Try it", "Mistakes people make", "Three questions", "Exercises", "Read on", "What you can do now"),
+    ),
+    "ko": (
+        ("아이디어", "손으로 계산하기", "수식", "코드로"),
+        ("해 보기", "자주 하는 실수", "세 가지 질문", "연습 문제", "더 읽을거리", "이제 할 수 있는 것"),
+    ),
+}
+QUESTION = {"en": "> **The question.** ", "ko": "> **질문.** "}
+REMEMBER = {"en": "**The one mistake to remember.** ", "ko": "**꼭 기억할 실수 하나.** "}
+CAPTION = {"en": "*Figure ", "ko": "*그림 "}
+MOST_LINES = 14  # of a block
+LARGEST = 100_000  # bytes of a figure
+
+
+def language_of(note: str) -> str:
+    return note.split("/")[1]
+
+
+def headings(note: str) -> list[tuple[str, str]]:
+    """The level of each heading, as its number signs, and its words."""
+    return re.findall(r"^(#+) (.+)$", prose(note), re.MULTILINE)
+
+
+def sections(note: str) -> list[str]:
+    return [words for level, words in headings(note) if level == "##"]
+
+
+def pictures(note: str) -> list[tuple[str, str]]:
+    """The file of each picture, and the line that follows it."""
+    return re.findall(r"^!\[.+\]\(\.\./figures/(.+)\)\n\n?(.*)$", prose(note), re.MULTILINE)
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_code_runs_from_top_to_bottom_and_prints_what_is_shown(note, tmp_path, monkeypatch, offline):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    run(note)
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_block_is_a_mouthful(note):
+    assert [fence.line for fence in fences(note) if len(fence.text.splitlines()) > MOST_LINES] == []
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_note_has_the_parts_that_all_notes_have(note):
+    language = language_of(note)
+    first, last = HEADINGS[language]
+    found = sections(note)
+    assert (tuple(found[: len(first)]), tuple(found[-len(last) :])) == (first, last)
+    title = next(words for level, words in headings(note) if level == "#")
+    assert title.startswith(f"{note.rpartition('/')[2][:2]} · ")
+    for mark in (QUESTION, REMEMBER):
+        assert len(re.findall(rf"^{re.escape(mark[language])}", prose(note), re.MULTILINE)) == 1, mark[language]
+    assert prose(note).count("<details>") == prose(note).count("</details>") == 3
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+class TestBothLanguages:
+    def test_have_the_same_headings(self, name):
+        levels = [[level for level, _ in headings(f"study_notes/{code}/{name}.md")] for code in LANGUAGES]
+        assert levels[0] == levels[1]
+
+    def test_have_the_same_code_and_print_the_same(self, name):
+        first, second = ([comparable(f) for f in fences(f"study_notes/{code}/{name}.md")] for code in LANGUAGES)
+        assert first == second
+
+    def test_have_the_same_figures(self, name):
+        first, second = (
+            [file.replace(f"_{code}.", ".") for file, _ in pictures(f"study_notes/{code}/{name}.md")]
+            for code in LANGUAGES
+        )
+        assert first == second
+        assert first, "a note has at least one figure"
+
+    def test_have_the_same_mistakes_and_exercises(self, name):
+        counts, exercises = [], []
+        for code, where in (("en", "Exercises"), ("ko", "연습 문제")):
+            note = f"study_notes/{code}/{name}.md"
+            counts.append([len(rows) for rows in tables(note)])
+            exercises.append(spans(prose(note).partition(f"\n## {where}\n")[2].partition("\n## ")[0]))
+        assert counts[0] == counts[1]
+        assert exercises[0] == exercises[1] != []
+
+    def test_have_the_same_formulas(self, name):
+        first, second = (
+            re.findall(r"^\$\$\n(.*?)\n\$\$$", prose(f"study_notes/{code}/{name}.md"), re.MULTILINE | re.DOTALL)
+            for code in LANGUAGES
+        )
+        assert first == second
+
+
+def comparable(fence):
+    """A block without what may differ between languages: comments in code."""
+    return (fence.info, ast.dump(ast.parse(fence.text)) if fence.info == "python" else fence.text)
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_pictures_are_drawn_by_the_command_and_captions_say_what_to_see(note):
+    language = language_of(note)
+    drawn = {drawing.path(language).name for drawing in DRAWINGS.values() if drawing.name[:2] == note.split("/")[2][:2]}
+    shown = pictures(note)
+    assert {file for file, _ in shown} == drawn
+    assert [file for file, caption in shown if not caption.startswith(CAPTION[language])] == []
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=lambda drawing: drawing.name)
+def test_every_figure_is_there_in_both_languages_and_small(drawing: Drawing):
+    for language in LANGUAGES:
+        assert 0 < drawing.path(language).stat().st_size <= LARGEST
+
+
+@pytest.mark.parametrize("drawing", [d for d in DRAWINGS.values() if not d.slow], ids=lambda drawing: drawing.name)
+def test_every_figure_that_is_quick_can_be_drawn_again(drawing: Drawing, tmp_path, monkeypatch):
+    monkeypatch.setattr("study_notes.drawing.paper.FOLDER", tmp_path)
+    for language in LANGUAGES:
+        assert f"python -m study_notes.drawing {drawing.name}".encode() in drawing.write(language).read_bytes()
+
+
+def test_nothing_lies_among_the_figures_that_no_command_makes():
+    made = {drawing.path(language) for drawing in DRAWINGS.values() for language in LANGUAGES}
+    assert set(FOLDER.iterdir()) == made
+
+
+@pytest.mark.parametrize("document", [*NOTES, *PAGES])
+def test_links_lead_somewhere(document):
+    here = (ROOT / document).parent
+    inside = [link.partition("#")[0] for link in links(document) if not link.startswith("https://")]
+    to_come = {f"{name}.md" for name in NAMES} - {f"{name}.md" for name in WRITTEN}
+    assert [link for link in inside if not (here / link).exists() and link.rpartition("/")[2] not in to_come] == []
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_every_name_of_clearhead_that_is_mentioned_exists(note):
+    mentioned = {name for span in spans(prose(note)) for name in re.findall(r"\bch\.([\w.]+)", span)}
+    for name in mentioned:
+        found = clearhead
+        for part in name.split("."):
+            found = getattr(found, part)
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_every_file_that_is_mentioned_exists(note):
+    looks_like_a_file = re.compile(r"[.\w/-]+/[.\w/-]*\.\w+")
+    assert [s for s in spans(prose(note)) if looks_like_a_file.fullmatch(s) and not (ROOT / s).exists()] == []
+
+
+class TestGlossary:
+    @pytest.mark.parametrize("note", NOTES)
+    def test_no_other_term_stands_in_a_note(self, note):
+        column = "not in Korean · 쓰지 않는 말" if language_of(note) == "ko" else "not in English"
+        words = prose(note) if language_of(note) == "ko" else prose(note).lower()
+        assert [term for term in avoided(column) if term in words] == []
+
+    def test_an_idea_has_one_term_and_a_term_one_idea(self):
+        (rows,) = tables(GLOSSARY)
+        for language in ("English", "한국어"):
+            terms = [row[language] for row in rows]
+            assert len(set(terms)) == len(terms)
+            assert all(terms)
+
+    def test_no_term_that_is_chosen_is_also_avoided(self):
+        (rows,) = tables(GLOSSARY)
+        chosen = {row[language] for row in rows for language in ("English", "한국어")}
+        assert not chosen & {*avoided("not in English"), *avoided("not in Korean · 쓰지 않는 말")}
+
+
+def avoided(column: str) -> list[str]:
+    (rows,) = tables(GLOSSARY)
+    return [term for row in rows for term in re.split(r",\s*", row[column]) if term]
+
+
+def test_the_index_links_to_every_note():
+    listed = {link for link in links(PAGES[0]) if link.endswith(".md") and "/" in link}
+    assert {f"{code}/{name}.md" for name in NAMES for code in LANGUAGES} <= listed
+    assert read(PAGES[0]).startswith("# ")
