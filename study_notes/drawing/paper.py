@@ -6,7 +6,9 @@ names inside, so that the same run gives the same file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from clearhead.figures.lettering import families
+from clearhead.languages import VARIABLE
 
 FOLDER = Path(__file__).parents[1] / "figures"
 COMMAND = "python -m study_notes.drawing"
@@ -38,7 +41,7 @@ class Drawing:
 
     def figure(self, language: str) -> Figure:
         """Draw it, in letters that both languages have."""
-        with mpl.rc_context({"font.family": list(families()), "font.size": 10}):
+        with mpl.rc_context({"font.family": list(families()), "font.size": 10}), speaking(language):
             return self.draw(language)
 
     def write(self, language: str) -> Path:
@@ -49,6 +52,19 @@ class Drawing:
         with mpl.rc_context({"svg.hashsalt": self.name, "svg.fonttype": "path"}):
             figure.savefig(path, dpi=PNG_DPI, metadata=metadata)
         return path
+
+
+@contextlib.contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Let the words that clearhead itself puts into a figure be in this language, whatever the locale."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = language
+    try:
+        yield
+    finally:
+        os.environ.pop(VARIABLE)
+        if before is not None:
+            os.environ[VARIABLE] = before
 
 
 registry: dict[str, Drawing] = {}
