@@ -14,6 +14,7 @@ from .figures import (
     visualize_layers as visualize_layers,
     visualize_lines as visualize_lines,
     visualize_patch_attention as visualize_patch_attention,
+    visualize_rollout as visualize_rollout,
 )
 from .kernels.explanation import Explanation as Explanation
 from .kernels.schedule import (

@@ -12,6 +12,12 @@ from clearhead.textbook.attention import scaled_dot_product_attention
 from .seen import Seen
 
 
+@pytest.fixture(autouse=True)
+def english(monkeypatch):
+    """Whatever the locale of the machine, figures speak English here unless they are asked otherwise."""
+    monkeypatch.setenv("CLEARHEAD_LANG", "en")
+
+
 @pytest.fixture
 def attend(rng):
     """Weights (…, n_q, n_k) of scaled dot-product attention over drawn queries and keys."""

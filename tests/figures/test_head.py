@@ -28,13 +28,15 @@ def test_weights_entropy_and_received_attention(seen, tidy):
     view = seen(3, 9, 9, mask=create_causal_mask(9))
     figure = visualize_head(view, WORDS, head=1, title="한 헤드")
     axes, over, beside, bar = figure.axes
-    np.testing.assert_array_equal(axes.images[0].get_array(), view.all[1])
+    drawn = axes.images[0].get_array()
+    np.testing.assert_array_equal(drawn.filled(0), view.all[1])
+    np.testing.assert_array_equal(np.ma.getmaskarray(drawn), ~create_causal_mask(9))
     np.testing.assert_allclose(bars(over), view.received[1], rtol=1e-15)
     np.testing.assert_allclose(bars(beside), view.entropy[1], rtol=1e-15)
     assert over.get_xlim() == axes.get_xlim()
     assert beside.get_ylim() == axes.get_ylim()
     assert bar.get_ylabel() == "attention weight"
-    assert len(axes.texts) == 81
+    assert len(axes.texts) == 45
     assert {"received, all queries", "entropy (nats)", "query", "key"} <= {t.get_text() for t in figure.texts}
     tidy(figure)
 
@@ -61,7 +63,8 @@ def test_a_window_is_exact_and_says_where_it_is(seen, tidy):
     figure = visualize_head(view, words(211), key_tokens=words(223), head=1, rows=slice(151, 164), cols=slice(200, 217))
     axes, over, beside, _ = figure.axes
     np.testing.assert_array_equal(axes.images[0].get_array(), view.all[1, 151:164, 200:217])
-    assert view.asked == [(13, 17)]
+    assert view.asked == []
+    assert view.tiled == [(13, 17)]
     np.testing.assert_allclose(bars(over), view.received[1, 200:217], rtol=1e-15)
     np.testing.assert_allclose(bars(beside), view.entropy[1, 151:164], rtol=1e-15)
     assert "Queries 151 … 163 and keys 200 … 216 of 211 × 223." in note(figure)
@@ -116,6 +119,34 @@ def test_any_length_makes_a_tidy_figure(rng, tidy, n):
     assert "Key 0 is hidden" in note(figure)
     assert np.isnan(bars(figure.axes[1])[0]) or n == 4096  # where it is one of several in a bar
     tidy(figure)
+
+
+def test_one_huge_bar_is_cut_and_marked_and_the_others_are_seen(tidy):
+    weights = 0.9 * first_token(12) + 0.1 * diagonal(12)
+    figure = visualize_head(weights, words(12))
+    _, over, beside, _ = figure.axes
+    np.testing.assert_allclose(bars(over), weights.sum(axis=0), rtol=1e-12)
+    assert over.get_ylim() == (0, pytest.approx(0.125))
+    assert [line.get_xdata().tolist() for line in over.lines] == [[0.0]]
+    assert [line.get_ydata().size for line in beside.lines] == [0]
+    assert "▴ bars longer than their strip: the most, 11, is received by key 0." in note(figure)
+    tidy(figure)
+
+
+def test_a_cut_bar_of_a_long_view_names_its_position():
+    weights = np.full((900, 900), 0.1 / 900)
+    weights[:, 707] += 0.9
+    figure = visualize_head(weights)
+    assert figure.axes[1].get_ylim()[1] < 1
+    assert "the most, 810, is received by key 707." in note(figure)
+    (mark,) = figure.axes[1].lines[0].get_xdata()
+    assert mark == pytest.approx(707, abs=1)
+
+
+def test_bars_that_differ_little_are_not_cut(seen):
+    figure = visualize_head(seen(1, 12, 12, mask=create_causal_mask(12)))
+    assert figure.axes[1].get_ylim()[1] == pytest.approx(bars(figure.axes[1]).max())
+    assert "▴" not in note(figure)
 
 
 def test_strips_can_be_left_out(seen, tidy):

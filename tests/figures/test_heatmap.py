@@ -150,16 +150,28 @@ def test_all_zero_weights_have_a_scale():
 # Values in cells
 
 
+def said(figure) -> str:
+    return " ".join(text.get_text().replace("\n", " ") for text in figure.texts if text.get_fontsize() == 8)
+
+
 def cell_texts(figure) -> list[list[str]]:
     return [[text.get_text() for text in axes.texts] for axes in maps(figure)]
 
 
-def test_each_cell_says_its_weight_and_a_masked_one_says_0(attend):
-    weights = attend(2, 5, 5, mask=create_causal_mask(5))
-    assert cell_texts(visualize_attention(weights)) == [
-        [f"{w:.2f}" if w > 0 else "0" for w in head.ravel()] for head in weights
-    ]
-    assert weights[0, 0, 1] == 0
+def test_each_cell_says_its_weight_a_small_one_is_a_dot_and_0_is_nothing():
+    weights = np.array([[0.25, 0.75, 0.0], [0.0049, 0.0051, 0.99]])
+    figure = visualize_attention(weights)
+    assert cell_texts(figure) == [["0.25", "0.75", "·", "0.01", "0.99"]]
+    assert [text.get_position() for text in maps(figure)[0].texts] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1)]
+    assert said(figure) == "· means below 0.005. No number means exactly 0."
+    assert said(visualize_attention(np.full((2, 2), 0.5))) == ""
+
+
+def test_no_map_is_filled_with_zeros(attend):
+    weights = attend(12, 12, mask=create_causal_mask(12))
+    (texts,) = cell_texts(visualize_attention(weights))
+    assert len(texts) == 78
+    assert not {"0", "0.00"} & set(texts)
 
 
 def test_numbers_are_written_where_their_cells_are(attend):
@@ -167,7 +179,8 @@ def test_numbers_are_written_where_their_cells_are(attend):
     (axes,) = maps(visualize_attention(weights))
     for text in axes.texts:
         column, row = text.get_position()
-        assert text.get_text() == f"{weights[row, column]:.2f}"
+        weight = weights[row, column]
+        assert text.get_text() == (f"{weight:.2f}" if weight >= 0.005 else "·")
 
 
 def test_numbers_can_be_left_out(attend):
@@ -247,6 +260,14 @@ def test_any_number_of_heads_makes_a_sane_figure(attend, tidy, heads):
     tidy(figure)
 
 
+def test_the_colour_bar_spans_its_grid(attend):
+    for heads in (1, 2, 5, 16, 64):
+        figure = visualize_attention(attend(heads, 12, 12))
+        panels, bar = [axes.get_position() for axes in maps(figure)], figure.axes[-1].get_position()
+        assert bar.y1 == pytest.approx(max(panel.y1 for panel in panels), abs=1e-9)
+        assert bar.y0 == pytest.approx(min(panel.y0 for panel in panels), abs=1e-9)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (1, 499), (64, 2, 2)])
 def test_the_colour_bar_is_as_long_as_what_is_written_along_it(attend, shape):
     bar = visualize_attention(attend(*shape)).axes[-1]
@@ -265,8 +286,26 @@ def test_level_labels_stay_level_and_long_ones_are_turned(attend):
         return {text.get_rotation() for text in axes.get_xticklabels()}
 
     assert turned((8, 8), KOREAN) == {0}
-    assert turned((17, 17), words(17)) == {45}
-    assert turned((2, 12, 12), ENGLISH) == {90}
+    assert turned((17, 17), words(17)) == {0, 45}
+    assert turned((2, 12, 12), [*ENGLISH[:-1], "!?"]) == {90}
+
+
+@pytest.mark.parametrize(("shape", "turned"), [((17, 17), 45), ((2, 20, 20), 90), ((300, 300), 90)], ids=str)
+def test_a_single_syllable_is_never_turned_sideways(attend, tidy, shape, turned):
+    tokens = (["나는", "와", "because", ".", "친구와", "에", "it"] * 50)[: shape[-1]]
+    figure = visualize_attention(attend(*shape), tokens)
+    labels = figure.axes[-2].get_xticklabels()
+    tokens = [label.get_text().split(":")[-1].strip() for label in labels]
+    assert {label.get_rotation() for label, token in zip(labels, tokens, strict=True) if len(token) == 1} == {0}
+    assert {label.get_rotation() for label, token in zip(labels, tokens, strict=True) if len(token) > 1} == {turned}
+    tidy(figure)
+
+
+@pytest.mark.parametrize("n", [8, 30, 60, 83, 300, 3000], ids=str)
+def test_an_axis_of_single_syllables_is_level_at_any_length(rng, tidy, n):
+    figure = visualize_attention(rng.dirichlet(np.ones(n), size=n), ["가나다라漢."[i % 6] for i in range(n)])
+    assert {label.get_rotation() for label in maps(figure)[0].get_xticklabels()} == {0}
+    tidy(figure)
 
 
 def test_thinned_labels_say_their_position(attend):
@@ -274,8 +313,8 @@ def test_thinned_labels_say_their_position(attend):
     for labels in map_labels(maps(figure)[0]):
         assert 10 <= len(labels) <= 40
         for label in labels:
-            position, token = label.split(": ")
-            assert token == words(300)[int(position)]
+            position, token = label.split(":")
+            assert token.strip() == words(300)[int(position)]
 
 
 def test_dollar_signs_are_no_formula(attend):
@@ -332,7 +371,7 @@ def test_more_than_pixels_can_show_is_pooled_and_said_so(attend, tidy, reduce):
 def test_a_pooled_axis_still_counts_positions(attend):
     (axes,) = maps(visualize_attention(attend(2, 1999, dtype=np.float32)))
     assert axes.get_xlim() == (-0.5, 1998.5)
-    assert axes.images[0].get_extent()[:2] == [-0.5, 1999.5]
+    assert tuple(axes.images[0].get_extent()[:2]) == (-0.5, 1999.5)
 
 
 def test_sixty_four_heads_of_two_thousand_positions_stay_a_page(rng, tmp_path):

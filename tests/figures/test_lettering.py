@@ -137,6 +137,10 @@ def test_a_style_is_complete():
         ("\u202eabc", "U+202Eabc"),  # would turn the rest around
         ("\udced", "U+DCED"),  # a byte that is no text
         ("\U0001f9ff", "U+1F9FF"),
+        ("👩\u200d👧", "U+1F469-1F467"),  # an emoji joined from two is one
+        ("👩\u200d👩\u200d👧\u200d👦", "U+1F469-1F46…1F466"),
+        ("👍🏽", "U+1F44D-1F3FD"),
+        ("🇰🇷!", "U+1F1F0-1F1F7!"),
         ("\u0301", "◌\u0301"),
         ("❤\ufe0f", "❤"),
         ("\ufe0f", "U+FE0F"),

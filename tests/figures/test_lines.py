@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from clearhead.figures import visualize_lines
-from clearhead.figures.lines import HEAD_COLOURS, LEAST_SHARE
+from clearhead.figures.lines import HAIR, HEAD_COLOURS, LEAST_SHARE
 
 KOREAN = ["나는", "어제", "친구와", "함께", "학교에"]
 ENGLISH = ["I", "went", "to", "school", "with", "donaudampfschifffahrt", "yesterday"]
@@ -13,7 +13,7 @@ ENGLISH = ["I", "went", "to", "school", "with", "donaudampfschifffahrt", "yester
 
 def lines(figure, shape: tuple[int, int] = (5, 7)) -> dict[tuple[int, int], float]:
     """Which query is joined to which key, and how thick the line is, in the first head."""
-    drawn = figure.axes[0].collections[0]
+    drawn = next(group for group in figure.axes[0].collections if group.get_capstyle() == "round")
     ends = [
         tuple(round(y * n / max(shape) - 0.5) for n, (_, y) in zip(shape, segment, strict=True))
         for segment in drawn.get_segments()
@@ -64,6 +64,37 @@ def test_more_heads_than_colours_are_averaged(attend):
     assert any("Mean of 11 heads." in text.get_text() for text in figure.texts)
 
 
+def sink(n: int, share: float) -> np.ndarray:
+    """All queries give the first key most, and their own position the rest."""
+    weights = (1 - share) * np.eye(n)
+    weights[:, 0] += share
+    return weights
+
+
+def test_a_fan_of_lines_to_one_key_is_drawn_as_hairs(tidy):
+    figure = visualize_lines(sink(12, 0.7), [f"t{i}" for i in range(12)])
+    hairs, _ = figure.axes[0].collections
+    assert len(hairs.get_segments()) == 12
+    assert hairs.get_linewidths().tolist() == [HAIR]
+    found = lines(figure, (12, 12))
+    assert set(found) == {(i, i) for i in range(1, 12)}
+    assert set(found.values()) == {5.0}, "the others are scaled to themselves"
+    said = " ".join(text.get_text().replace("\n", " ") for text in figure.texts)
+    assert "t0: takes over 50% of a head's attention, so the lines to it are hairs" in said
+    tidy(figure)
+
+
+def test_what_is_next_to_nothing_beside_a_fan_stays_thin():
+    found = lines(visualize_lines(sink(12, 0.98)), (12, 12))
+    assert max(found.values()) < 0.5
+
+
+@pytest.mark.parametrize("options", [{"query": 3}, {"hide_keys": True}, {"rows": slice(0, 5)}], ids=str)
+def test_few_lines_are_no_fan(options):
+    figure = visualize_lines(sink(12, 0.7), **options)
+    assert len(figure.axes[0].collections) == 1
+
+
 def test_one_query_alone(attend):
     found = lines(visualize_lines(attend(5, 7), query=3))
     assert {i for i, _ in found} == {3}
@@ -104,7 +135,7 @@ def test_up_to_sixty_four_tokens_can_be_read(attend, tidy, n):
     [
         ((65, 65), {}, r"65 queries and 65 keys are too many .* at most 64 of each \(rows=slice\(0, 40\)"),
         ((5, 5), {"query": 5}, "query must be one of 0 … 4, got 5"),
-        ((5, 5), {"scale": "log"}, "scale must be one of 'linear', 'row', got 'log'"),
+        ((5, 5), {"scale": "log"}, "scale must be one of 'auto', 'linear', 'row', got 'log'"),
     ],
     ids=["many", "query", "scale"],
 )

@@ -66,7 +66,8 @@ def test_a_scale_by_rows_shows_each_row_beside_its_largest(attend, tidy):
         assert figure.axes[panel].images[0].get_clim() == (0, 1)
     assert figure.axes[-1].get_ylabel() == "attention weight ÷ largest in its row"
     # The numbers stay weights.
-    assert [t.get_text() for t in figure.axes[1].texts] == [f"{w:.2f}" if w else "0" for w in weights[1].ravel()]
+    shown = [f"{w:.2f}" if w >= 0.005 else "·" for w in weights[1].ravel() if w]
+    assert [t.get_text() for t in figure.axes[1].texts] == shown
     tidy(figure)
 
 
@@ -176,7 +177,7 @@ def test_a_map_may_be_given_by_name_or_as_it_is():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"scale": "cubic"}, ValueError, "scale must be one of 'linear', 'log', 'row', got 'cubic'"),
+        ({"scale": "cubic"}, ValueError, "scale must be one of 'auto', 'linear', 'log', 'row', got 'cubic'"),
         ({"scale": "row", "vmax": 0.5}, ValueError, "with scale='row' each row has its own; leave one out"),
         ({"hide_keys": 7}, ValueError, r"hide_keys names key 7, but there are only 3 keys \(0 … 2\)"),
         ({"hide_keys": [0, 1, 2]}, ValueError, "hide_keys leaves no key to draw, as there are only 3"),

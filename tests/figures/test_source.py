@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clearhead.figures import visualize_attention
+from clearhead.figures import plot, visualize_attention, visualize_head, visualize_layers, visualize_lines
 from clearhead.figures.source import checked_range, source
 from clearhead.matrices import Tokens
+from clearhead.textbook.attention import scaled_dot_product_attention
 
 from .seen import Seen
 
@@ -90,6 +91,20 @@ def test_what_only_has_weights_is_not_drawn():
 
     with pytest.raises(TypeError, match=r"an array or a view, got Model \(draw what its .weights\(\) gives"):
         source(Model())
+
+
+@pytest.mark.parametrize("draw", [visualize_attention, visualize_head, visualize_lines, visualize_layers, plot])
+def test_output_and_weights_together_are_told_apart(rng, draw):
+    x = rng.normal(size=(5, 7))
+    pair = scaled_dot_product_attention(x, x, x)
+    with pytest.raises(TypeError, match=r"a pair of arrays of shape \(5, 7\) and \(5, 5\).* the second, pair\[1\]\?"):
+        draw(pair)
+    draw(pair[1])
+
+
+def test_two_layers_are_no_such_pair(attend):
+    layers = attend(3, 5, 5), attend(2, 5, 5)
+    assert plot(layers).axes[0].images[0].get_array().shape == (2, 3)
 
 
 def test_an_empty_view():

@@ -26,14 +26,17 @@ def watched(rng):
 
 
 def drawn(figure, panel: int = 0) -> np.ndarray:
-    return np.ma.getdata(figure.axes[panel].images[0].get_array())
+    """What is drawn, 0 where it is masked."""
+    return np.ma.filled(figure.axes[panel].images[0].get_array(), 0)
 
 
 def test_the_heads_of_a_view(watched, tidy):
     view, weights = watched(3, 17)
     figure = plot(view)
     for panel in range(3):
-        np.testing.assert_allclose(drawn(figure, panel), weights[panel], atol=1e-12)
+        cells = figure.axes[panel].images[0].get_array()
+        np.testing.assert_allclose(cells.filled(0), weights[panel], atol=1e-12)
+        np.testing.assert_array_equal(np.ma.getmaskarray(cells), ~np.tri(17, dtype=bool))
     tidy(figure)
 
 

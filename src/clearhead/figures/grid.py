@@ -43,11 +43,6 @@ class Grid:
     def total_height(self) -> float:
         return self.rows * self.height + (self.rows - 1) * self.row_gap
 
-    def rows_of(self, least: float) -> float:
-        """The height of as few rows as reach `least`, or of all."""
-        heights = (row * self.height + (row - 1) * self.row_gap for row in range(1, self.rows + 1))
-        return next((height for height in heights if height >= least), self.total_height)
-
     def place(self, index: int) -> tuple[float, float]:
         """Left and top edge of one map, from the top left corner of the first."""
         row, column = divmod(index, self.columns)

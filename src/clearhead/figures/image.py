@@ -16,10 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
+from clearhead.figures import words
 from clearhead.figures.grid import GAP, NAME_HEIGHT
 from clearhead.figures.layout import BAR_GAP
 from clearhead.figures.lettering import fitted, text_style
-from clearhead.figures.options import ImageOptions, Options, hidden_note, takes_options
+from clearhead.figures.options import ImageOptions, Options, takes_options
 from clearhead.figures.patches import PatchAttention, PatchGrid, checked_image, image_grid, patch_attention, view_row
 from clearhead.figures.shading import BRIGHTNESS, DARK, EMPTY_COLOUR, LIGHT
 from clearhead.figures.sheet import MARGIN, Bar, Sheet, titled_sheet
@@ -75,13 +76,13 @@ def visualize_patch_attention(
     width, height = _panel_size(*pixels.shape[:2])
     bar = Bar(shades.norm, shades.bar_label, height, shades.above, shades.below)
 
-    note = " ".join(part for part in (_class_note(attention), hidden_note(hidden)) if part)
+    note = " ".join(part for part in (_class_note(attention, options), options.hidden_note(hidden)) if part)
     figure, axes = _laid_out(width, height, bar, shades.cmap, options.title, note)
     step = -(-max(pixels.shape) // MOST_PIXELS)
     tints = shades.cmap(shades.norm(shades.shades(np.nan_to_num(drawn).reshape(1, -1)))).reshape(*drawn.shape, 4)
     tints[np.isnan(drawn)] = to_rgba(EMPTY_COLOUR)
     pictures = (pixels[::step, ::step], _tinted(pixels, tints, grid, step))
-    names, size = fitted(_panel_names(attention, grid), width)
+    names, size = fitted(_panel_names(attention, grid, options), width)
     for ax, picture, name in zip(axes, pictures, names, strict=True):
         _show(ax, picture, pixels.shape[:2])
         ax.set_title(name, loc="center", y=1.0, pad=4, **text_style(size))
@@ -108,17 +109,16 @@ def _panel_size(height: int, width: int) -> tuple[float, float]:
     return max(width * scale, SHORTEST_SIDE), max(height * scale, SHORTEST_SIDE)
 
 
-def _panel_names(attention: PatchAttention, grid: PatchGrid) -> list[str]:
+def _panel_names(attention: PatchAttention, grid: PatchGrid, options: Options) -> list[str]:
     if attention.place is None:
-        return ["image", "attention of the class token"]
+        return [options.say(words.IMAGE), options.say(words.CLASS_ATTENTION)]
     row, column = attention.place
-    return [f"patch {row * grid.columns + column} (row {row}, column {column})", "its attention"]
+    patch = options.say(words.PATCH, number=row * grid.columns + column, row=row, column=column)
+    return [patch, options.say(words.ITS_ATTENTION)]
 
 
-def _class_note(attention: PatchAttention) -> str:
-    if attention.on_class is None:
-        return ""
-    return f"The class token, which has no place in the image, gets {attention.on_class:.2f} of the weight."
+def _class_note(attention: PatchAttention, options: Options) -> str:
+    return "" if attention.on_class is None else options.say(words.ON_CLASS, weight=attention.on_class)
 
 
 def _tinted(

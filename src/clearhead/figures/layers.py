@@ -15,25 +15,18 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.figures import words
 from clearhead.figures.grid import Grid
 from clearhead.figures.layout import Layout
 from clearhead.figures.lettering import NOTE_SIZE, fitted, text_size, text_style
 from clearhead.figures.maps import draw_map
 from clearhead.figures.options import LayerOptions, Options, takes_options
 from clearhead.figures.shading import EMPTY_COLOUR, Shading, text_colours
-from clearhead.figures.source import source
+from clearhead.figures.source import refuse_pair, source
 from clearhead.figures.ticks import key_ticks, query_ticks
 from clearhead.matrices import as_array, is_matrix
 from clearhead.textbook.patterns import name_pattern
 
-# What is known of each query, and how a figure calls it.
-STATISTICS = {
-    "entropy": "entropy (nats)",
-    "max_weight": "largest weight",
-    "distance": "distance (tokens)",
-    "on_first": "weight on the first token",
-    "on_self": "weight on itself",
-}
 CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
 NAMED_CELL = (0.94, 0.42)  # with the name of a pattern in it
 LARGEST = (11.0, 9.0)
@@ -50,6 +43,9 @@ PATTERN_COLOURS = {
     "uniform": "#f0e442",
     "induction": "#d55e00",
     "duplicate_token": "#cc79a7",
+    "next_token": "#332288",  # this and the following are Tol's
+    "separator": "#882255",
+    "punctuation": "#117733",
 }
 OTHER_COLOUR = "#999999"
 
@@ -82,10 +78,10 @@ def visualize_layers(
     options = Options(**shared)
     layers = _layers(views)
     if isinstance(statistic, str) and statistic == "pattern":
-        return options.finished(_patterns(_named(layers, options.batch), layer_names, options.title))
-    table, usual = _table(layers, statistic, options.batch)
+        return options.finished(_patterns(_named(layers, options.batch), layer_names, options))
+    table, usual = _table(layers, statistic, options)
     shades = options.shading(table, label or usual)
-    layout = _layout(table.shape, CELL, layer_names, options.title, bool(np.isnan(table).any()))
+    layout = _layout(table.shape, CELL, layer_names, options, bool(np.isnan(table).any()))
     figure, (axes,) = layout.sheet(shades)
     draw_map(axes, table, (1, 1), table.shape, shades)
     if options.values:
@@ -95,6 +91,7 @@ def visualize_layers(
 
 def _layers(views: Any) -> Any:
     """One of each layer, or a table of numbers; a view alone is a layer."""
+    refuse_pair(views, layers=True)
     if hasattr(views, "ndim") and views.ndim == 2:
         return views
     layers = list(views) if isinstance(views, Sequence) or hasattr(views, "ndim") else [views]
@@ -103,21 +100,21 @@ def _layers(views: Any) -> Any:
     return layers
 
 
-def _table(layers: Any, statistic: str | Callable[[Any], ArrayLike], batch: Any) -> tuple[np.ndarray, str]:
+def _table(layers: Any, statistic: str | Callable[[Any], ArrayLike], options: Options) -> tuple[np.ndarray, str]:
     """The numbers (layers, h), NaN where a layer has no such head, and what they are called."""
     if not isinstance(layers, list):
         array = as_array("views", layers)
         if array.size == 0 or not np.isfinite(array).all():
             raise ValueError(f"the numbers of {array.shape} layers × heads must be finite, and there must be some")
-        return array.astype(np.float64), "value"
+        return array.astype(np.float64), options.say(words.VALUE)
     if callable(statistic):
         rows = [np.asarray(statistic(layer), dtype=np.float64).reshape(-1) for layer in layers]
-        usual = getattr(statistic, "__name__", "value").replace("_", " ")
+        usual = getattr(statistic, "__name__", options.say(words.VALUE)).replace("_", " ")
     else:
-        checks.choice("statistic", statistic, (*STATISTICS, "pattern"))
-        drawn = [source(layer, batch=batch) for layer in layers]
+        checks.choice("statistic", statistic, (*words.STATISTICS, "pattern"))
+        drawn = [source(layer, batch=options.batch) for layer in layers]
         rows = [np.array([one.statistic(statistic, i).mean() for i in range(one.heads)]) for one in drawn]
-        usual = f"mean {STATISTICS[statistic]}"
+        usual = options.say(words.STATISTICS[statistic])
     table = np.full((len(rows), max(map(len, rows))), np.nan)
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
@@ -128,7 +125,7 @@ def _layout(
     shape: tuple[int, ...],
     cell: tuple[float, float],
     layer_names: Sequence[str] | None,
-    title: str | None,
+    options: Options,
     ragged: bool,
     note: str = "",
 ) -> Layout:
@@ -138,8 +135,9 @@ def _layout(
     width, height = min(heads * cell[0], LARGEST[0]), min(layers * cell[1], LARGEST[1])
     columns = key_ticks(None, heads, width, slanted=False)
     rows = query_ticks(layer_names, layers, height, most=columns.size)
-    note = " ".join(part for part in (note, "Grey: this layer has no such head." if ragged else "") if part)
-    return Layout(Grid(1, 1, width, height), rows, columns, title, note, words=("layer", "head"))
+    note = " ".join(part for part in (note, options.say(words.NO_SUCH_HEAD) if ragged else "") if part)
+    sides = options.say(words.LAYER), options.say(words.HEAD)
+    return Layout(Grid(1, 1, width, height), rows, columns, sides, options.title, note)
 
 
 def _write_numbers(axes: Axes, table: Float[np.ndarray, "layers h"], grid: Grid, shades: Shading) -> None:
@@ -191,16 +189,15 @@ def _of_weights(layer: Any, batch: Any) -> tuple[Any, Any]:
     return match.name, match.score
 
 
-def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, title: str | None) -> Figure:
+def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[str] | None, options: Options) -> Figure:
     """Names in cells, coloured by pattern; where cells are too small for names, a legend has them."""
     heads = max(len(names) for names, _ in rows)
     ragged = any(len(names) < heads for names, _ in rows)
-    note = "The stronger the colour, the better the pattern fits what the head does."
-    layout = _layout((len(rows), heads), NAMED_CELL, layer_names, title, ragged, note)
+    layout = _layout((len(rows), heads), NAMED_CELL, layer_names, options, ragged, options.say(words.STRENGTH))
     cell = (layout.grid.width / heads, layout.grid.height / len(rows))
     if cell[0] < NAME_ROOM[0] or cell[1] < NAME_ROOM[1]:
         known = dict.fromkeys(name for names, _ in rows for name in names)
-        layout = replace(layout, legend=tuple((_shown(name), _colour(name)) for name in sorted(known)))
+        layout = replace(layout, legend=tuple((_shown(name, options), _colour(name)) for name in sorted(known)))
     figure, (axes,) = layout.sheet(None)
     axes.set(xlim=(-0.5, heads - 0.5), ylim=(len(rows) - 0.5, -0.5), facecolor=EMPTY_COLOUR if ragged else "none")
     axes.spines[:].set_visible(False)
@@ -209,7 +206,7 @@ def _patterns(rows: list[tuple[list[str], np.ndarray]], layer_names: Sequence[st
             tint = _tint(name, float(score))
             axes.add_patch(Rectangle((j - 0.48, i - 0.46), 0.96, 0.92, facecolor=tint, edgecolor="none"))
             if not layout.legend:
-                _name_cell(axes, i, j, _shown(name), float(score), tint, cell)
+                _name_cell(axes, i, j, _shown(name, options), float(score), tint, cell)
     return figure
 
 
@@ -234,5 +231,6 @@ def _colour(name: str) -> str:
     return PATTERN_COLOURS.get(name, OTHER_COLOUR)
 
 
-def _shown(name: str) -> str:
-    return name.replace("_", " ")
+def _shown(name: str, options: Options) -> str:
+    """A pattern's name for readers; one that is not in the table shows as it is."""
+    return options.say(words.PATTERNS[name]) if name in words.PATTERNS else name.replace("_", " ")

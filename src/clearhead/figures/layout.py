@@ -32,7 +32,6 @@ from clearhead.figures.ticks import Ticks
 PAD = 0.06  # between a map and its labels
 AXIS_LABEL = 0.24  # the words "query" and "key"
 BAR_GAP = 0.2
-LEAST_BAR = 2.0  # a colour bar ends where a row of maps ends, the first that makes it this long
 WORD_SIZES = (LABEL_SIZE, 8.5, 7.5)
 LEGEND_LINE = 0.2
 LEGEND_GAP = 0.06
@@ -46,10 +45,10 @@ class Layout:
     grid: Grid
     queries: Ticks
     keys: Ticks
+    words: tuple[str, str]
     title: str | None = None
     note: str = ""
     head_names: Sequence[str] = ()
-    words: tuple[str, str] = ("query", "key")
     keys_above: bool = False
     over: Strip | None = None
     beside: Strip | None = None
@@ -59,7 +58,7 @@ class Layout:
         """The sheet with everything drawn but the maps, and the axes of each map. Without shades there is no bar."""
         bar = None
         if shades:
-            bar = Bar(shades.norm, shades.bar_label, self.grid.rows_of(LEAST_BAR), shades.above, shades.below)
+            bar = Bar(shades.norm, shades.bar_label, self.grid.total_height, shades.above, shades.below)
         left, right = self._sides()
         bar_left = right + BAR_GAP
         across = (bar_left + bar.room if bar else right) + MARGIN
@@ -153,6 +152,9 @@ def _put_key_ticks(axes: Axes, ticks: Ticks, *, above: bool = False) -> None:
         va="center" if slanted else "bottom" if above else "top",
         **text_style(ticks.size),
     )
+    for label, level in zip(axes.get_xticklabels(), ticks.level, strict=True):
+        if level:
+            label.set(rotation=0, rotation_mode="default", ha="center", va="bottom" if above else "top")
 
 
 def _marks(ticks: Ticks) -> dict[str, float]:

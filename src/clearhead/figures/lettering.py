@@ -20,8 +20,8 @@ from typing import Any
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.font_manager import FontEntry, FontProperties, fontManager, get_font
 
-from clearhead.text.clusters import display_width, shorten
-from clearhead.text.labels import escaped, visible
+from clearhead.text.clusters import clusters, display_width, shorten
+from clearhead.text.labels import JOINERS, escaped, visible
 
 HANGUL_FAMILIES = (
     "Noto Sans CJK KR",
@@ -163,14 +163,27 @@ def token_label(token: object, *, columns: int = LONGEST_LABEL) -> str:
 
 
 def drawable(text: str) -> str:
-    """The text with every character that no font can draw replaced by its code point. Line breaks stay."""
-    return "".join(_draw(c) for c in escaped(unicodedata.normalize("NFC", text)))
+    """The text with every character that no font can draw replaced by its code point. Line breaks stay.
+
+    An emoji joined from several is replaced as one: U+1F469-1F467, in place of a code for each of its parts.
+    """
+    return "".join(map(_draw, clusters(escaped(unicodedata.normalize("NFC", text)))))
 
 
-def _draw(c: str) -> str:
-    if "\ufe00" <= c <= "\ufe0f":  # asks for a style of the character before, which no font here has
-        return ""
-    return c if c == "\n" or ord(c) in drawable_characters() else f"U+{ord(c):04X}"
+def _draw(cluster: str) -> str:
+    parts = [c for c in cluster if c not in JOINERS and not "\ufe00" <= c <= "\ufe0f"]  # a style no font here has
+    missing = [c for c in parts if c != "\n" and ord(c) not in drawable_characters()]
+    if missing and len(parts) > 1 and all(unicodedata.category(c) in ("So", "Sk") for c in parts):
+        return "U+" + "-".join(f"{ord(c):04X}" for c in parts)
+    return "".join(_code(c) if c in missing else c for c in cluster if c in parts or _is_drawn_joiner(c))
+
+
+def _is_drawn_joiner(c: str) -> bool:
+    return c in JOINERS and ord(c) in drawable_characters()
+
+
+def _code(c: str) -> str:
+    return f"U+{ord(c):04X}"
 
 
 def fitted(names: list[str], width: float, sizes: tuple[float, ...] = NAME_SIZES) -> tuple[list[str], float]:

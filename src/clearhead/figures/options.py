@@ -4,14 +4,18 @@ A figure names what it takes beside its own arguments, `**shared: Unpack[MapOpti
 those in its signature and refuses others. What they mean is the same in every figure:
 
 title        above the figure
-scale        "linear", "log" (four powers of ten below the largest weight) or "row" (each query's weights beside the
-             largest of its own)
+scale        "linear", from 0 to the largest weight; "log", four powers of ten below it; or "row", each query's
+             weights beside the largest of its own. "auto" is linear for small maps, and for one that is pooled or
+             longer than 64 positions whatever shows its weights; the figure says what that is
 vmax, cmap   where the scale of colours ends, and the colours
 hide_keys    True leaves out the first key, a number or several the keys they name, and scales the colours to the rest:
              where most weight rests on one key, nothing else can be seen beside it
 values       whether numbers stand in the cells
 reduce       "mean" or "max", for a map of more positions than pixels
 batch        which item of a batch is drawn
+mask         for an array of weights: which of them may be, True = may attend; the others are grey. A view knows its own
+language     "en" or "ko", of all words but the title and names that are given; that of CLEARHEAD_LANG or of the locale
+             unless given
 save         a .png, .svg or .pdf file to write
 """
 
@@ -29,14 +33,18 @@ from typing import Any, TypedDict, TypeVar, cast
 import numpy as np
 from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
-from clearhead import checks
+from clearhead import checks, masks
+from clearhead.figures import words
 from clearhead.figures.shading import Shading, shading
 from clearhead.figures.sheet import checked_path, write
+from clearhead.languages import Said, spoken
 from clearhead.matrices import REDUCTIONS
 
 Keys = bool | int | Sequence[int]
 Place = int | tuple[int, ...] | None
+Masked = masks.Mask | ArrayLike | None
 
 
 class LineOptions(TypedDict, total=False):
@@ -46,6 +54,7 @@ class LineOptions(TypedDict, total=False):
     scale: str
     hide_keys: Keys
     batch: Place
+    language: str | None
     save: str | os.PathLike[str] | None
 
 
@@ -61,6 +70,7 @@ class MapOptions(ImageOptions, total=False):
 
     values: bool
     reduce: str
+    mask: Masked
 
 
 class LayerOptions(TypedDict, total=False):
@@ -72,6 +82,7 @@ class LayerOptions(TypedDict, total=False):
     cmap: str | Colormap | None
     values: bool
     batch: Place
+    language: str | None
     save: str | os.PathLike[str] | None
 
 
@@ -80,18 +91,21 @@ class Options:
     """What was asked for, and what was not."""
 
     title: str | None = None
-    scale: str = "linear"
+    scale: str = "auto"
     hide_keys: Keys = False
     vmax: float | None = None
     cmap: str | Colormap | None = None
     values: bool = True
     reduce: str = "mean"
     batch: Place = None
+    mask: Masked = None
+    language: str | None = None
     save: str | os.PathLike[str] | None = None
     path: Path | None = field(init=False)
 
     def __post_init__(self) -> None:
         checks.choice("reduce", self.reduce, REDUCTIONS)
+        object.__setattr__(self, "language", spoken(self.language))
         object.__setattr__(self, "path", None if self.save is None else checked_path(self.save))
 
     def hidden(self, n_k: int) -> list[int]:
@@ -107,25 +121,29 @@ class Options:
             raise ValueError(f"hide_keys leaves no key to draw, as there {'is' if n_k == 1 else 'are'} only {n_k}")
         return keys
 
-    def shading(self, cells: np.ndarray, what: str = "attention weight") -> Shading:
-        """The colours of the cells, by all options that concern them."""
-        return shading(cells, scale=self.scale, vmax=self.vmax, cmap=self.cmap, what=what)
+    def say(self, said: Said, **values: object) -> str:
+        """A text in the language of the figure."""
+        return said(self.language, **values)
+
+    def shading(self, cells: np.ndarray, what: str | None = None, *, fit: bool = False) -> Shading:
+        """The colours of the cells, by all options that concern them; `fit` where they may choose their scale."""
+        return shading(
+            cells, scale=self.scale, vmax=self.vmax, cmap=self.cmap, what=what, language=self.language, fit=fit
+        )
+
+    def hidden_note(self, keys: list[int], *, neighbours: bool = False, what: Said = words.COLOURS) -> str:
+        """What the figure says about hidden keys. In a pooled map those in the same cell may go with them."""
+        if not keys:
+            return ""
+        one, several = (words.HIDDEN_CELL, words.HIDDEN_CELLS) if neighbours else (words.HIDDEN_KEY, words.HIDDEN_KEYS)
+        shown = ", ".join(map(str, keys[:8])) + (" …" if len(keys) > 8 else "")
+        return self.say(one if len(keys) == 1 else several, keys=shown, what=self.say(what))
 
     def finished(self, figure: Figure) -> Figure:
         """The figure, written if it is to be."""
         if self.path is not None:
             write(figure, self.path)
         return figure
-
-
-def hidden_note(keys: list[int], *, neighbours: bool = False, what: str = "colours") -> str:
-    """What the figure says about hidden keys. In a pooled map their neighbours in the same cell may go with them."""
-    if not keys:
-        return ""
-    shown = ", ".join(map(str, keys[:8])) + (" …" if len(keys) > 8 else "")
-    named = f"Key {shown} is" if len(keys) == 1 else f"Keys {shown} are"
-    pooled = " with its neighbours in the same cell" if neighbours else ""
-    return f"{named} hidden{pooled}, and the {what} are scaled to the others."
 
 
 Draws = TypeVar("Draws", bound=Callable[..., Figure])

@@ -12,9 +12,10 @@ from clearhead.figures.heatmap import visualize_attention, visualize_cross_atten
 from clearhead.figures.image import visualize_patch_attention
 from clearhead.figures.layers import visualize_layers
 from clearhead.figures.lines import visualize_lines
-from clearhead.figures.source import source
+from clearhead.figures.rollouts import visualize_rollout
+from clearhead.figures.source import refuse_pair, source
 
-KINDS = ("heads", "head", "cross", "lines", "layers", "image")
+KINDS = ("heads", "head", "cross", "lines", "layers", "image", "rollout")
 PARTS_OF_A_HEAD = ("head", "rows", "cols", "strips")
 
 
@@ -27,10 +28,13 @@ def plot(view: Any, kind: str | None = None, *, tokens: Sequence[object] | None 
     "lines"  lines between tokens: `visualize_lines`
     "layers" one number for each head of a view or a list of them: `visualize_layers`
     "image"  one patch's attention over its image, given `image`, `patch` and `patch_size`: `visualize_patch_attention`
+    "rollout" how much of each output comes from each input, given what `pooled_rollout` returned: `visualize_rollout`
 
-    Without a kind a list of views is drawn as layers, an image is drawn if there is one, and one view as "head" if it
-    has one head or `head`, `rows` or `cols` choose a part, else as "heads". `options` are those of the figure.
+    Without a kind a list of views is drawn as layers, an image is drawn if there is one, a rollout as one, and one view
+    as "head" if it has one head or `head`, `rows` or `cols` choose a part, else as "heads". `options` are those of the
+    figure.
     """
+    refuse_pair(view, layers=True)
     if kind is None:
         kind = _suited(view, options)
     checks.choice("kind", kind, KINDS)
@@ -39,6 +43,8 @@ def plot(view: Any, kind: str | None = None, *, tokens: Sequence[object] | None 
         raise ValueError(f"tokens name positions, but a figure of {what} has none; leave them out")
     if kind == "layers":
         return visualize_layers(view, **options)
+    if kind == "rollout":
+        return visualize_rollout(view, tokens, **options)
     if kind == "image":
         return _over_image(view, **options)
     if kind == "cross":
@@ -61,6 +67,8 @@ def _over_image(
 
 
 def _suited(view: Any, options: dict[str, Any]) -> str:
+    if hasattr(view, "shares"):
+        return "rollout"
     if isinstance(view, (list, tuple)):
         return "layers"
     if "image" in options:

@@ -18,9 +18,10 @@ from jaxtyping import Float
 from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize
 
 from clearhead import checks
+from clearhead.figures import words
+from clearhead.figures.limits import DECADES, Limits, fitted_limits
 
-SCALES = ("linear", "log", "row")
-DECADES = 4
+SCALES = ("auto", "linear", "log", "row")
 EMPTY_COLOUR = "#e4e4ea"  # what shows where nothing is drawn
 # What red, green and blue give to the brightness of light, and the two inks (as in the web's rule for contrast).
 BRIGHTNESS = np.array([0.2126, 0.7152, 0.0722])
@@ -30,18 +31,29 @@ DARK_LUMINANCE = 0.0103
 
 @dataclass(frozen=True)
 class Shading:
-    """One scale for all maps of a figure, and how its bar is named and ends."""
+    """One scale for all maps of a figure, and how its bar is named and ends; `fitted` if the weights chose it."""
 
     scale: str
     cmap: Colormap
     norm: Normalize
     bar_label: str
     above: bool
+    fitted: Limits | None = None
 
     @property
     def below(self) -> bool:
         """Whether weights lie below the lowest colour, as zero does on a scale of powers."""
         return self.scale == "log"
+
+    def note(self, language: str | None) -> str:
+        """What the figure says about a scale that the weights chose, or nothing where it is the usual one."""
+        if self.fitted is None or (self.scale == "linear" and not self.above):
+            return ""
+        said = words.FITTED[self.scale](language, low=self.fitted.low, high=self.fitted.high)
+        if not self.above:
+            return said
+        past = {"count": self.fitted.above, "total": self.fitted.total, "largest": self.fitted.largest}
+        return f"{said} {words.PAST_THE_END(language, **past)}"
 
     def shades(self, cells: Float[np.ndarray, "cells_q cells_k"]) -> Float[np.ndarray, "cells_q cells_k"]:
         """The numbers that become colours: the weights, or their shares of the largest in their row."""
@@ -58,24 +70,36 @@ class Shading:
 def shading(
     maps: Float[np.ndarray, ...],
     *,
-    scale: str,
-    vmax: float | None,
-    cmap: str | Colormap | None,
-    what: str = "attention weight",
+    scale: str = "auto",
+    vmax: float | None = None,
+    cmap: str | Colormap | None = None,
+    what: str | None = None,
+    language: str | None = None,
+    fit: bool = False,
 ) -> Shading:
-    """The scale from 0, or four powers of ten lower, to the largest of all numbers or to `vmax`."""
+    """One scale for all the numbers, which are called `what`.
+
+    "linear" runs from 0, "log" from four powers of ten lower, to the largest of all numbers or to `vmax`. "auto" is
+    linear too, but with `fit` the numbers choose the scale and where it ends.
+    """
     checks.choice("scale", scale, SCALES)
     colours = colour_map(cmap)
+    what = words.WEIGHT(language) if what is None else what
     largest = float(np.fmax.reduce(maps, axis=None, initial=0))
     if scale == "row":
         if vmax is not None:
             raise ValueError("vmax ends a scale of weights, but with scale='row' each row has its own; leave one out")
-        return Shading(scale, colours, Normalize(0.0, 1.0), f"{what} ÷ largest in its row", above=False)
-    norm = _linear(largest, vmax)
-    top = float(norm.vmax or 1.0)
-    if scale == "log":
-        norm, what = LogNorm(top / 10**DECADES, top, clip=True), f"{what} (log scale)"
-    return Shading(scale, colours, norm, what, above=largest > top)
+        return Shading(scale, colours, Normalize(0.0, 1.0), words.BY_ROW(language, what=what), above=False)
+    if scale == "auto" and fit and vmax is None:
+        limits = fitted_limits(maps)
+        scale, low, top = limits[:3]
+    else:
+        limits, scale, top = None, "log" if scale == "log" else "linear", _end(largest, vmax)
+        low = top / 10**DECADES
+    if scale == "linear":
+        return Shading(scale, colours, Normalize(0.0, top), what, largest > top, limits)
+    norm = LogNorm(low, top, clip=True)
+    return Shading(scale, colours, norm, words.ON_LOG_SCALE(language, what=what), largest > top, limits)
 
 
 @cache
@@ -104,11 +128,11 @@ def colour_map(cmap: str | Colormap | None) -> Colormap:
     return matplotlib.colormaps[cmap]
 
 
-def _linear(largest: float, vmax: float | None) -> Normalize:
-    """From 0 to `vmax`, or to the largest weight there is; the same for every map of the figure."""
+def _end(largest: float, vmax: float | None) -> float:
+    """`vmax`, or the largest weight there is; the same for every map of the figure."""
     if vmax is None:
-        return Normalize(0.0, largest if largest > 0 else 1.0)
-    return Normalize(0.0, checks.number("vmax", vmax, above=0.0))
+        return largest if largest > 0 else 1.0
+    return checks.number("vmax", vmax, above=0.0)
 
 
 def luminance(colours: Float[np.ndarray, "... channels"]) -> Float[np.ndarray, ...]:

@@ -1,7 +1,7 @@
 """The paper a figure is drawn on: a matplotlib figure measured in inches from its top left corner, and its files.
 
 It has its own canvas and is known to no window, so it can be made anywhere, as often as one likes, and is gone when
-nobody holds it. A notebook shows it when it is the last line of a cell.
+nobody holds it. A notebook shows it when it is the last line of a cell, and `show` opens a window for it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from clearhead.figures import showing
 from clearhead.figures.lettering import DPI, NOTE_SIZE, SAVED_DPI, drawable, largest, text_size, text_style, wrap
 from clearhead.files import unfinished
 
@@ -29,6 +31,8 @@ TITLE_SIZE = 12.0
 LABEL_SIZE = 9.5
 BAR_WIDTH = 0.15
 BAR_LABEL_SIZE = 9.0
+FRAME_COLOUR = "#b4b4bc"
+FRAME_GAP = 0.015  # between a map and the line around it
 PAST_TICKS = 0.14  # the tick marks and the spaces before and after their numbers
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -105,11 +109,32 @@ class Sheet(Figure):
             extend={(0, 0): "neither", (0, 1): "max", (1, 0): "min", (1, 1): "both"}[bar.below, bar.above],
             ticks=FixedLocator(bar.ticks),
         )
-        drawn.outline.set_visible(False)
+        drawn.outline.set(linewidth=0.5, edgecolor=FRAME_COLOUR)  # the lightest colour is nearly that of the page
         drawn.ax.tick_params(axis="y", length=2.5, width=0.6, pad=2, right=True, left=False)
         drawn.ax.set_yticks(bar.ticks, bar.tick_labels, **text_style(NOTE_SIZE))
         drawn.ax.minorticks_off()
         drawn.set_label(bar.label, labelpad=4, **text_style(BAR_LABEL_SIZE))
+
+    def frame(self, axes: Axes) -> None:
+        """A thin line around axes of this sheet, a hair away from them: it must not cover the cells at an edge."""
+        axes.spines[:].set_visible(False)
+        box, (across, down) = axes.get_position(), self.inches
+        pad_x, pad_y = FRAME_GAP / across, FRAME_GAP / down
+        self.add_artist(
+            Rectangle(
+                (box.x0 - pad_x, box.y0 - pad_y),
+                box.width + 2 * pad_x,
+                box.height + 2 * pad_y,
+                fill=False,
+                linewidth=0.5,
+                edgecolor=FRAME_COLOUR,
+                transform=self.transFigure,
+            )
+        )
+
+    def show(self, warn: bool = True) -> None:
+        """Show the figure in a notebook, or in a window until that is closed."""
+        showing.show(self, warn=warn)
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows, with or without matplotlib's own support switched on in it."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
+from numpy.typing import ArrayLike
 
-from clearhead import checks
+from clearhead import checks, masks
 from clearhead.matrices import StoredMatrix, as_array, cell_length, is_matrix
 
 
@@ -53,9 +54,8 @@ class Drawn(NamedTuple):
         self, head: int, rows: slice, cols: slice, size: tuple[int, int], reduce: str
     ) -> Float[np.ndarray, "cells_q cells_k"]:
         """A window in at most `size` cells: its weights if they fit, else pooled, NaN where all are masked."""
-        known = self.hides_exactly and self.matrix.allowed is not None
-        if cell_lengths(rows, cols, size) == (1, 1) and not known:
-            return self.window(head, rows, cols)
+        if cell_lengths(rows, cols, size) == (1, 1):
+            reduce = "mean"  # the same of one weight, and what a view has at hand
         return _computed(self.matrix.tile(self._head(head), rows, cols, size, reduce=reduce, **self._batch))
 
     def statistic(self, name: str, head: int) -> Float[np.ndarray, " n"]:
@@ -96,9 +96,17 @@ class Drawn(NamedTuple):
         return head if len(self.matrix.lead) > len(self.matrix.batch_shape) else None
 
 
-def source(weights: Any, *, batch: int | tuple[int, ...] | None = None) -> Drawn:
-    """Weights (…, n_q, n_k) as an array, or a view of them, and one item of its batch."""
+def source(
+    weights: Any, *, batch: int | tuple[int, ...] | None = None, mask: masks.Mask | ArrayLike | None = None
+) -> Drawn:
+    """Weights (…, n_q, n_k) as an array, or a view of them, and one item of its batch.
+
+    mask: broadcast to (…, n_q, n_k), True = may attend; which weights of an array may be, as a view knows of its own.
+    """
+    refuse_pair(weights)
     if is_matrix(weights):
+        if mask is not None:
+            raise ValueError("mask says what is masked in an array of weights, but a view knows that; leave it out")
         return Drawn(weights, _place(weights, batch))
     if callable(getattr(weights, "weights", None)):
         raise TypeError(
@@ -112,7 +120,25 @@ def source(weights: Any, *, batch: int | tuple[int, ...] | None = None) -> Drawn
             f"weights of shape {matrix.array.shape} hold a batch; a figure shows one item of it: pick one, "
             "weights[0] say"
         )
+    if mask is not None:
+        matrix = StoredMatrix(matrix.array, allowed=_allowed(mask, matrix))
     return Drawn(matrix, (0,) * len(matrix.batch_shape))
+
+
+def refuse_pair(weights: Any, *, layers: bool = False) -> None:
+    """(output, weights), as attention functions return it, is the commonest thing to pass in place of weights.
+
+    With `layers` two arrays may also be the weights of two layers, as long as they are of the same positions.
+    """
+    if type(weights) is not tuple or len(weights) != 2 or not all(getattr(part, "ndim", 0) >= 2 for part in weights):
+        return
+    first, second = (tuple(part.shape) for part in weights)
+    if layers and first[-2:] == second[-2:]:
+        return
+    raise TypeError(
+        f"weights must be an array or a view, got a pair of arrays of shape {first} and {second}; attention functions "
+        "return (output, weights): did you mean the second, pair[1]?"
+    )
 
 
 def cell_lengths(rows: slice, cols: slice, size: tuple[int, int]) -> tuple[int, int]:
@@ -135,6 +161,28 @@ def checked_range(name: str, positions: slice | None, n: int) -> slice:
     if step != 1 or stop <= start:
         raise ValueError(f"{name} must be a run of positions such as slice(0, 40), of {n} there are, got {positions}")
     return slice(start, stop)
+
+
+def _allowed(mask: Any, matrix: StoredMatrix) -> Bool[np.ndarray, ...]:
+    """The mask written out, if the weights can have been made with it."""
+    if isinstance(mask, masks.Mask):
+        heads = matrix.heads if matrix.lead else None
+        allowed = mask.array(matrix.n_q, matrix.n_k, batch_shape=matrix.batch_shape, heads=heads)
+    else:
+        allowed = np.asarray(mask)
+        if allowed.dtype != np.bool_:
+            raise TypeError(
+                f"mask must be boolean, True = may attend, or one of clearhead.masks, got {allowed.dtype.name}"
+            )
+        checks.fits("mask", allowed, matrix.array.shape)
+    unlikely = np.argwhere((matrix.array > 0) & ~allowed)
+    if len(unlikely):
+        query, key = unlikely[0][-2:].tolist()
+        raise ValueError(
+            f"the weights were not made with this mask: query {query} gives key {key} a weight of "
+            f"{float(matrix.array[tuple(unlikely[0])]):g}, and the mask forbids it (True = may attend)"
+        )
+    return allowed
 
 
 def _place(matrix: Any, batch: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -1,11 +1,17 @@
-"""Strips: one bar for each position along a side of a map, such as the entropy of its queries. Lengths are inches."""
+"""Strips: one bar for each position along a side of a map, such as the entropy of its queries. Lengths are inches.
+
+One bar may be far longer than all others, as that of a first key on which every head rests. It is then cut, with a
+mark at its end, so that the others can be seen; the figure's note says how long it is.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
+from matplotlib import rcParams
 
 from clearhead.figures.lettering import NOTE_SIZE, text_size, text_style
 from clearhead.figures.sheet import Sheet
@@ -14,6 +20,10 @@ REACH = 0.62  # of the longest bar
 NAME_ROOM = 0.17  # the name of a strip, above it
 GAP = 0.08
 COLOUR = "#76748c"  # beside the map, not before it
+SELDOM = 0.05  # the share of bars that may be cut, one at least
+FEWEST = 5  # bars; of fewer none is cut
+FAR = 5  # times longer than all but the seldom ones: such a bar is cut
+ROOM = 1.25  # the scale of a strip with cut bars, as a share of the longest other
 
 
 @dataclass(frozen=True)
@@ -28,12 +38,23 @@ class Strip:
 
     @property
     def top(self) -> float:
-        """The end of the scale, which starts at 0."""
-        return float(np.fmax.reduce(self.values, initial=self.least_top))
+        """The end of the scale, which starts at 0: the longest bar, unless it is far longer than nearly all others."""
+        rising = np.sort(self.values[~np.isnan(self.values)])
+        longest = float(np.max(rising, initial=self.least_top))
+        if rising.size < FEWEST:
+            return longest
+        seldom = max(1, int(SELDOM * rising.size))
+        usual = max(float(rising[-1 - seldom]), self.least_top)
+        return ROOM * usual if longest > FAR * usual else longest
+
+    @property
+    def cut(self) -> Bool[np.ndarray, " cells"]:
+        """Which bars are longer than the scale."""
+        return np.nan_to_num(self.values) > self.top
 
     @property
     def top_label(self) -> str:
-        return f"{self.top:.2g}" if self.top < 100 else f"{self.top:,.0f}"
+        return number_label(self.top)
 
     @property
     def number_width(self) -> float:
@@ -42,6 +63,7 @@ class Strip:
     def draw_over(self, sheet: Sheet, left: float, bottom: float, width: float) -> None:
         """Bars that stand on the columns of a map."""
         axes = sheet.axes_at(left, bottom - REACH, width, REACH)
+        axes.spines["left"].set_position(("outward", 1.5))  # the first bar may be a pixel wide
         axes.stairs(self.values, self._edges(), fill=True, color=COLOUR, linewidth=0)
         axes.set(xlim=(-0.5, self.positions - 0.5), ylim=(0, self.top), xticks=[])
         axes.tick_params(axis="y", length=2.5, width=0.6, pad=2)
@@ -51,6 +73,8 @@ class Strip:
         highest.set_verticalalignment("top")
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["bottom", "left"]].set(linewidth=0.5, alpha=0.5)
+        middles = self._middles(self.cut)
+        axes.plot(middles, np.full(len(middles), 0.95 * self.top), **_mark("^"))
         sheet.write(self.name, left, bottom - REACH - 0.03, NOTE_SIZE, va="bottom")
 
     def draw_beside(self, sheet: Sheet, left: float, top: float, height: float) -> None:
@@ -72,7 +96,29 @@ class Strip:
         highest.set_horizontalalignment("right")
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["bottom", "left"]].set(linewidth=0.5, alpha=0.5)
+        middles = self._middles(self.cut)
+        axes.plot(np.full(len(middles), 0.95 * self.top), middles, **_mark(">"))
         sheet.write(self.name, left, top - 0.03, NOTE_SIZE, va="bottom")
 
     def _edges(self) -> np.ndarray:
         return np.minimum(np.arange(len(self.values) + 1) * self.by, self.positions) - 0.5
+
+    def _middles(self, chosen: Bool[np.ndarray, " cells"]) -> np.ndarray:
+        edges = self._edges()
+        return ((edges[:-1] + edges[1:]) / 2)[chosen]
+
+
+def number_label(number: float) -> str:
+    """A number beside a strip."""
+    return f"{number:.2g}" if number < 100 else f"{number:,.0f}"
+
+
+def _mark(shape: str) -> dict[str, Any]:
+    """How the end of a cut bar is drawn."""
+    return {
+        "marker": shape,
+        "markersize": 4.0,
+        "markeredgewidth": 0,
+        "linestyle": "none",
+        "color": rcParams["text.color"],
+    }
