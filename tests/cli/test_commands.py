@@ -14,6 +14,8 @@ import clearhead
 from clearhead import cli
 from clearhead.languages import RefusedError, Said
 
+from ..english import english_in
+
 
 @pytest.fixture
 def command(monkeypatch):
@@ -137,21 +139,6 @@ def test_nothing_is_left_of_a_language_that_was_spoken(monkeypatch):
     assert cli.main(["--language", "ko", "--version"]) == 0
     assert "CLEARHEAD_LANG" not in os.environ
     assert (argparse._, argparse.ngettext) == (one, several)
-
-
-# Names of this program, of files, and what a user types; all else in Latin letters is English.
-NAMES = "|".join(
-    (
-        r"\S*\.(png|svg|pdf|gif|safetensors|txt|tsv|html)", "(attention|translator)/", "--?[a-z]+", r"\{[a-z,]+\}",
-        "'[^']*'", "`[^`]*`", "[A-Z]{1,10}", "clearhead", "translate", "visualize", "CLEARHEAD_LANG", "NumPy",
-        "PyTorch", "float16", "dates", "sentences", "all", "png", "svg", "pdf", "en", "ko",
-    )
-)  # fmt: skip
-
-
-def english_in(text):
-    """The English words of a text that are no names."""
-    return re.findall("[A-Za-z]{2,}", re.sub(rf"(?<![A-Za-z])({NAMES})(?![A-Za-z])", "", text))
 
 
 @pytest.mark.parametrize(

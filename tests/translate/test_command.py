@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
+import shlex
 import signal
 
 import numpy as np
@@ -20,6 +22,7 @@ from clearhead.translate.training import Moment
 from clearhead.translate.translator import Translator
 from clearhead.translate.vocabulary import Vocabulary
 
+from ..english import english_in
 from . import toys
 
 SHORT = dataclasses.replace(toys.SETTINGS, steps=12, look_every=5, held_out=7)
@@ -223,10 +226,28 @@ class TestTraining:
         assert "content words look at the right source word, alignment error rate" in out
         assert "goals: exact match ≥ 50.0 % " in out
         assert "written: dates.safetensors" in out
+        tried = shlex.split(out.splitlines()[-1].removeprefix("try it: "))
+        assert (tried[:2], tried[3:]) == (["clearhead", "translate"], ["--model", "dates.safetensors"])
+        assert answer(capsys, *tried[2:])[0] == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == ["dates.safetensors", "film.gif", "heads.png"]
         with Image.open("film.gif") as moving:
             assert moving.n_frames == 3  # steps 0, 10 and 12
         assert answer(capsys, "ba ce", "--model", "dates.safetensors", "--task", "dates")[0] == 0
+
+    def test_korean_leaves_no_english(self, capsys, tmp_path, monkeypatch, pairs):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("CLEARHEAD_LANG", "ko")
+        titles = []
+        drawn = film.visualize_attention
+        monkeypatch.setattr(film, "visualize_attention", lambda *a, **k: titles.append(k) or drawn(*a, **k))
+        said = ""
+        order = ("--train", "--task", "dates", "--film", "film.gif", "--figure", "heads.png")
+        for arguments in (order, order, ("--train", "--pairs", pairs, "--out", "mine.safetensors")):
+            said += "".join(answer(capsys, *arguments)[1:])
+        figures = [text for given in titles for text in (given["title"], *given.get("head_names", ()))]
+        for text in (said, "\n".join(figures)):
+            assert re.search("[가-힣]", text)
+            assert set(english_in(text)) - {"BLEU", "chrF", *toys.WORDS} == set()
 
     def test_ctrl_c_saves_and_resume_ends_as_if_nothing_had_happened(self, capsys, tmp_path, monkeypatch):
         whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"

@@ -276,7 +276,62 @@ STEP_LINE = Said(
     "{steps}스텝 가운데 {step}: 손실 {loss:.3f}, 검증 정답 {exact}, {seconds:.0f}초 지남, 길어야 {left:.0f}초 남음",
 )
 
+STOPPED = Said(
+    "stopped at step {step}, saved in {path}; the same command with --resume continues it",
+    "{step}스텝에서 멈추고 {path}에 저장했습니다. 같은 명령에 --resume을 더하면 이어서 합니다",
+)
+
+# Before it begins.
+FILE_FOR_FOLDER = Said(
+    "--out {folder} is a file; without --task it names a folder, for several files",
+    "--out {folder}: 파일입니다. --task가 없으면 여러 파일을 담을 폴더여야 합니다",
+)
+EXISTS = Said(
+    "{path} exists; --overwrite replaces it, --out names another file",
+    "{path}: 이미 있습니다. --overwrite로 덮어쓰거나 --out으로 다른 파일을 고르세요",
+)
+UNFINISHED = Said(
+    "{path} holds a training that was not finished; --resume continues it, --overwrite begins anew",
+    "{path}: 끝나지 않은 학습이 있습니다. --resume으로 이어서 하거나 --overwrite로 처음부터 다시 하세요",
+)
+FINISHED_BEFORE = Said("{task}: finished before, in {path}", "{task}: 이미 끝났습니다, {path}")
+SKIPPED = Said("{path}, line {line}: {reason}; skipped", "{path}, {line}번째 줄: {reason}. 건너뜁니다")
+MORE_SKIPPED = Said("… and {count:,} more lines skipped", "… 그 밖에 {count:,}줄을 더 건너뛰었습니다")
+EMPTY_LINE = Said("it is empty", "비어 있습니다")
+NO_TAB = Said("there is no tab, so there is only one text", "탭이 없어서 글이 하나뿐입니다")
+SAME_PAIR = Said("the same pair as line {line}", "{line}번째 줄과 같은 쌍입니다")
+SOURCE = Said("source", "원문")
+TARGET = Said("target", "번역문")
+EMPTY_SIDE = Said("the {side} is empty", "{side}이 비어 있습니다")
+LONG_SIDE = Said(
+    "the {side} has {count} characters, more than {longest}", "{side}이 {count}자로 {longest}자보다 깁니다"
+)
+
 # When it is over.
+TRAINED = Said(
+    "trained {task}: {parameters:,} parameters, {steps} steps in {seconds:.0f} s{load}, {processor:.0f} s of processor "
+    "time",
+    "{task} 학습을 마쳤습니다: 파라미터 {parameters:,}개, {steps}스텝에 {seconds:.0f}초{load}, "
+    "프로세서 시간 {processor:.0f}초",
+)
+TRY = Said("try it: {command}", "써 보려면: {command}")
+LOAD = Said(" at load {load:.1f}", " (시스템 부하 {load:.1f})")
+WRONG = Said("wrong: {source} → {text} (should be {expected})", "틀림: {source} → {text} (정답: {expected})")
+UNSEEN = Said(
+    "unseen texts, and the source word each word looked at most:", "본 적 없는 글과, 단어마다 가장 많이 본 원문의 단어:"
+)
+GOALS = {
+    "all": Said("goals: {goals}", "목표: {goals}"),
+    "exact": Said("exact match ≥ {goal}", "완전 일치 ≥ {goal}"),
+    "aligned": Said("alignment ≥ {goal}", "정렬 ≥ {goal}"),
+    "seconds": Said("training ≤ {goal:g} s", "학습 ≤ {goal:g}초"),
+}
+MET = Said("met", "달성")
+MISSED = Said("missed", "미달")
+SILENCE = Said(
+    "{count} of the held-out sources have characters that no training pair has; they count as silence",
+    "따로 떼어 둔 원문 가운데 {count}개에는 학습에 없던 글자가 있습니다. 빈 번역으로 칩니다",
+)
 EXACT = Said(
     "{name}: {exact} of {total:,} unseen texts translated to the letter, written freely",
     "{name}: 본 적 없는 글 {total:,}개 가운데 {exact}를 글자까지 똑같이 번역했습니다(정답을 보여 주지 않고)",
