@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import sys
 from pathlib import Path
 
 import jaxtyping
@@ -40,6 +41,13 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", before)
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch):
+    """What is said to people is said in English, by a command called clearhead, wherever the tests are run."""
+    monkeypatch.setenv("CLEARHEAD_LANG", "en")
+    monkeypatch.setattr(sys, "argv", ["clearhead"])
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import pickle
 import pkgutil
 import string
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 import clearhead
-from clearhead.languages import LANGUAGES, Said, spoken
+from clearhead.languages import LANGUAGES, RefusedError, Said, speaking, spoken
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +61,34 @@ def test_a_text_is_said_in_one_language_with_its_values(monkeypatch):
     assert greeting("ko", count=3) == "헤드 3개"
     monkeypatch.setenv("CLEARHEAD_LANG", "ko")
     assert greeting(count=3) == "헤드 3개"
+
+
+def test_what_is_put_in_is_said_in_the_same_language():
+    asked = Said("{reader} looks", "{reader}이 봅니다").filled(reader=Said("head {{1}}", "헤드 {{1}}"))
+    assert asked == ("head {{1}} looks", "헤드 {{1}}이 봅니다")
+    assert Said("{x:.2f} {{}}", "{x:g} {{}}").filled(x=0.5) == ("0.50 {}", "0.5 {}")
+
+
+def test_a_refusal_is_english_and_can_be_said_in_korean(monkeypatch):
+    monkeypatch.setenv("CLEARHEAD_LANG", "ko")
+    refusal = RefusedError(Said("no file {path}", "{path} 파일이 없습니다").filled(path="x"))
+    for error in (refusal, pickle.loads(pickle.dumps(refusal))):
+        assert isinstance(error, ValueError)
+        assert str(error) == "no file x"
+        assert error.said() == "x 파일이 없습니다"
+
+
+@pytest.mark.parametrize("before", [None, "en"])
+def test_a_language_is_spoken_for_a_while(monkeypatch, before):
+    if before:
+        monkeypatch.setenv("CLEARHEAD_LANG", before)
+    with speaking("ko") as language:
+        assert (language, spoken()) == ("ko", "ko")
+        with speaking(None) as same:
+            assert (same, spoken()) == ("ko", "ko")
+    assert os.environ.get("CLEARHEAD_LANG") == before
+    with pytest.raises(ValueError, match="language must be one of 'en', 'ko', got 'fr'"), speaking("fr"):
+        pass
 
 
 def every_text() -> Iterator[tuple[str, Said]]:

@@ -12,6 +12,8 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "clearhead"
 
 ELSEWHERE = {
+    "__main__.py": ["cli/test_commands.py"],
+    "cli/words.py": ["test_languages.py", "cli/test_parser.py"],
     "figures/layout.py": ["figures/test_heatmap.py", "figures/test_layers.py"],
     "figures/patches.py": ["figures/test_image.py"],
     "figures/strips.py": ["figures/test_head.py"],
@@ -25,6 +27,7 @@ ELSEWHERE = {
     "translate/recipes.py": ["translate/test_command.py"],
     "translate/report.py": ["translate/test_translator.py", "translate/test_command.py"],
     "translate/session.py": ["translate/test_command.py"],
+    "translate/words.py": ["test_languages.py", "translate/test_command.py"],
 }
 
 

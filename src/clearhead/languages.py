@@ -6,10 +6,10 @@ A room keeps its texts in one table of its own, each a `Said`, so that none can 
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
-
-from clearhead import checks
 
 LANGUAGES = ("en", "ko")
 VARIABLE = "CLEARHEAD_LANG"
@@ -24,8 +24,27 @@ class Said(NamedTuple):
 
     def __call__(self, language: str | None = None, **values: object) -> str:
         """The text in a language, by default the one that is spoken, with values put in."""
-        text = self[LANGUAGES.index(spoken(language))]
-        return text.format(**values) if values else text
+        said = self.filled(**values) if values else self
+        return said[LANGUAGES.index(spoken(language))]
+
+    def filled(self, **values: object) -> Said:
+        """The text with values put in; one that is itself said in every language is put in as it is said there."""
+
+        def fill(text: str, language: int) -> str:
+            return text.format(**{k: v[language] if isinstance(v, Said) else v for k, v in values.items()})
+
+        return Said(*(fill(text, language) for language, text in enumerate(self)))
+
+
+class RefusedError(ValueError):
+    """A ValueError for people at a command line: English like all exceptions, and `said` in every language."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(said.en)
+        self.said = said
+
+    def __reduce__(self) -> tuple[type[RefusedError], tuple[Said]]:
+        return RefusedError, (self.said,)
 
 
 def spoken(language: str | None = None) -> str:
@@ -35,8 +54,33 @@ def spoken(language: str | None = None) -> str:
         ValueError: `language` or CLEARHEAD_LANG names one that clearhead does not speak.
     """
     if language is not None:
-        return checks.choice("language", language, LANGUAGES)
+        return _known("language", language)
     if chosen := os.environ.get(VARIABLE):
-        return checks.choice(VARIABLE, chosen, LANGUAGES)
+        return _known(VARIABLE, chosen)
     locale = next((value for name in LOCALE if (value := os.environ.get(name))), "")
     return "ko" if locale.partition("_")[0].partition(".")[0] == "ko" else "en"
+
+
+@contextlib.contextmanager
+def speaking(language: str | None) -> Iterator[str]:
+    """Speak a language for a while, wherever none is asked for: in all rooms, threads and processes begun meanwhile.
+
+    None leaves it to the environment.
+    """
+    before, language = os.environ.get(VARIABLE), spoken(language)
+    os.environ[VARIABLE] = language
+    try:
+        yield language
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+
+
+def _known(name: str, language: str) -> str:
+    if language in LANGUAGES:
+        return language
+    from clearhead import checks  # which loads NumPy: help, which is in a language too, does not wait for it
+
+    return checks.choice(name, language, LANGUAGES)

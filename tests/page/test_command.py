@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from html.parser import HTMLParser
 
@@ -10,14 +9,17 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from clearhead.cli import main
+from clearhead.languages import LANGUAGES, Said
 from clearhead.page import command, gallery, showcase
-from clearhead.page.captions import LANGUAGES, PATTERNS, Words, reader_name
+from clearhead.page.captions import PATTERNS, Words
 from clearhead.textbook.patterns import NAMES
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate.alignment import Reader
 from clearhead.translate.sentences import sentence_pieces
 from clearhead.translate.translator import Translator
 from clearhead.translate.vocabulary import SPECIAL, Vocabulary
+from clearhead.translate.words import reader_name
 
 PIECES = ["고양이", "##가", "쥐", "##를", "잡", "##았다", "The", "cat", "caught", "the", "mouse", "<&>"]
 TEXT = "고양이가 쥐를 잡았다"
@@ -47,9 +49,7 @@ def model(tmp_path):
 
 
 def visualize(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return command.run(parser.parse_args([str(argument) for argument in arguments]))
+    return main(["visualize", *map(str, arguments)])
 
 
 def others(weights: np.ndarray) -> np.ndarray:
@@ -96,8 +96,10 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
     said = capsys.readouterr().out
     lines = said.splitlines()
     assert lines[0].startswith(f"{TEXT} → ")
-    assert len(lines) == 1 + len(FILES) + 1
-    assert all(line.startswith(str(out)) for line in lines[1:])
+    assert lines[1].startswith("  it is not sure of this" if language == "en" else "  이 번역은 확실하지 않습니다")
+    assert len(lines) == 2 + len(FILES) + 2
+    assert all(line.startswith(str(out)) for line in lines[2:-1])
+    assert lines[-1].endswith("clearhead visualize 고양이가 쥐를 잡았다")
     assert ("looked at most" in said) == (language == "en")
     assert ("가장 많이 본" in said) == (language == "ko")
 
@@ -106,8 +108,10 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
     assert page.open == []
     assert len(page.pictures) == len(FILES)
     assert all(picture["src"].startswith(f"data:image/{kind};base64,") and picture["alt"] for picture in page.pictures)
-    assert "looks at the sentence" in page.words["en"]
-    assert "번역문이 원문을 봅니다" in page.words["ko"]
+    assert list(page.words) == ["", language]  # the first is the white space before the page
+    assert ("looks at the sentence" in page.words[language]) == (language == "en")
+    assert ("번역문이 원문을 봅니다" in page.words[language]) == (language == "ko")
+    assert page.words[language].count(lines[1].strip()) == 2  # below the translation, and in its caption
     # Nothing comes from elsewhere.
     assert all(address.startswith(("data:", "#")) for address in page.addresses)
     assert not re.search(r"https?:|//|@import|url\(|<script|<link", re.sub(r'src="data:[^"]*"', "", text))
@@ -126,21 +130,21 @@ def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, la
     ):
         # No number that stands in the picture beside the diagonal is larger than the one that is called strongest.
         words = drawn[name].words
-        layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading[0])[0])
-        query, key, weight = re.findall(r"another piece the strongest is (\S+) → (\S+) \((.*)\)", words.shows[0])[0]
+        layer, head = map(int, re.findall(r"layer (\d+), head (\d+)", words.heading.en)[0])
+        query, key, weight = re.findall(r"another piece the strongest is (\S+) → (\S+) \((.*)\)", words.shows.en)[0]
         written = {text.get_position(): text.get_text() for text in drawn[name].figure.axes[0].texts}
         assert max(value for (j, i), value in written.items() if i != j and value != "·") == weight
         at = [
             (pieces[i], pieces[j]) for i, j in np.argwhere(weights[layer, head] == others(weights[layer, head]).max())
         ]
         assert (query, key) in at
-    assert "gets exactly 0;" in drawn["causal-attention"].words.shows[0]
-    pairs = re.findall(r"(\S+) → (\S+?)(?:,|$)", drawn["cross-attention"].words.shows[0])
+    assert "gets exactly 0;" in drawn["causal-attention"].words.shows.en
+    pairs = re.findall(r"(\S+) → (\S+?)(?:,|;)", drawn["cross-attention"].words.shows.en)
     expected = [subject.source_words[int(row.argmax())] for row in subject.between_words]
     assert [there for _, there in pairs] == [
         there for word, there in zip(subject.target_words, expected, strict=True) if word.isalnum()
     ]
-    counted = sum(map(int, re.findall(r"\((\d+)\)", drawn["heads"].words.shows[0])))
+    counted = sum(map(int, re.findall(r"\((\d+)\)", drawn["heads"].words.shows.en)))
     assert counted == subject.attention.encoder.shape[0] * subject.attention.encoder.shape[1]
 
 
@@ -159,9 +163,10 @@ def test_the_weights_are_those_of_the_model():
 
 
 def test_signs_of_html_in_a_text_are_text():
-    words = Words(("<&>: a", "<&>: b"), ("a <&>", "b"), ("c", "d"))
+    words = Words(Said("<&>: a", "<&>: b"), Said("a <&>", "b"), Said("c", "d"))
     picture = showcase.Picture("heads", Figure(), words)
-    page = gallery.page([picture], {"heads": b"picture"}, "<&> 쥐를", "</p>", language="ko", file_type="png")
+    translated = translator().translate([TEXT])[0]._replace(source="<&> 쥐를", text="</p>")
+    page = gallery.page([picture], {"heads": b"picture"}, translated, language="ko", file_type="png")
     assert "&lt;&amp;&gt; 쥐를" in page
     assert "&lt;/p&gt;" in page
     assert "<&>" not in page
@@ -189,7 +194,7 @@ def test_the_telling_head_looks_elsewhere():
     ids=["all", "layer", "head"],
 )
 def test_heads_are_named_in_both_languages_as_translate_names_them(reader, names):
-    assert reader_name(Reader(*reader)) == names
+    assert reader_name(Reader(*reader)) == Said(*names)
     assert str(Reader(*reader)) == names[0]
 
 
@@ -200,8 +205,6 @@ def test_the_sentence_of_the_command_is_one_the_translator_learns():
 
 def test_every_pattern_has_a_name_in_both_languages():
     assert set(PATTERNS) == {*NAMES, "mixed", "none"}
-    words = Words(("{a} {b}", "{b}"), ("", ""), ("", "")).filled(a=1, b=("x", "가"))
-    assert words.heading == ("1 x", "가")
 
 
 def test_a_translator_that_writes_nothing():
@@ -212,20 +215,41 @@ def test_a_translator_that_writes_nothing():
 
 
 @pytest.mark.parametrize(("text", "words"), [("강아지가", "강아지가"), ("", "empty")], ids=["unknown", "empty"])
-def test_a_text_that_cannot_be_read_leaves_nothing_behind(model, tmp_path, text, words):
-    with pytest.raises(ValueError, match=words):
-        visualize("--model", model, "--text", text, "--out", tmp_path / "out")
+@pytest.mark.parametrize("option", [(), ("--text",)], ids=["TEXT", "--text"])
+def test_a_text_that_cannot_be_read_leaves_nothing_behind(model, tmp_path, capsys, text, words, option):
+    assert visualize("--model", model, "--out", tmp_path / "out", *option, text) == 1
+    assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_where_the_folder_should_be(model, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["고양이가", "--text", "쥐를"], "TEXT and --text both say what to look at; leave out one of the two"),
+        (["고양이가 쥐를", "잡았다"], "one sentence is looked at, got 2; ask for one at a time"),
+    ],
+    ids=["twice", "two"],
+)
+def test_there_is_one_text_to_look_at(capsys, arguments, message):
+    assert visualize(*arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [TEXT.split(), [TEXT], ["--text", TEXT]], ids=["words", "quoted", "option"])
+def test_a_text_is_given_as_to_translate(model, tmp_path, capsys, monkeypatch, arguments):
+    monkeypatch.setattr(showcase, "pictures", lambda subject, language: [])
+    assert visualize(*arguments, "--model", model, "--out", tmp_path / "out") == 0
+    assert capsys.readouterr().out.startswith(f"{TEXT} → ")
+
+
+def test_a_file_where_the_folder_should_be(model, tmp_path, capsys):
     (tmp_path / "out").write_text("mine")
-    with pytest.raises(NotADirectoryError, match=r"--out .*out is a file; name a folder"):
-        visualize("--model", model, "--text", TEXT, "--out", tmp_path / "out")
+    assert visualize("--model", model, "--text", TEXT, "--out", tmp_path / "out") == 1
+    assert f"--out {tmp_path / 'out'} is a file; name a folder" in capsys.readouterr().err
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_a_model_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        visualize("--model", tmp_path / "none.safetensors", "--out", tmp_path / "out")
+def test_a_model_that_is_not_there(tmp_path, capsys):
+    assert visualize("--model", tmp_path / "none.safetensors", "--out", tmp_path / "out") == 1
+    assert "none.safetensors; expected a trained translator" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

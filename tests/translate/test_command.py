@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
+import shlex
 import signal
 
 import numpy as np
@@ -20,6 +22,7 @@ from clearhead.translate.training import Moment
 from clearhead.translate.translator import Translator
 from clearhead.translate.vocabulary import Vocabulary
 
+from ..english import english_in
 from . import toys
 
 SHORT = dataclasses.replace(toys.SETTINGS, steps=12, look_every=5, held_out=7)
@@ -79,6 +82,43 @@ class TestTranslating:
             "",
         )
 
+    @pytest.mark.parametrize(
+        ("arguments", "answers"),
+        [
+            (["ba", "ce"], ["이 일"]),
+            (["ba ce"], ["이 일"]),
+            (["--", "ba", "ce"], ["이 일"]),
+            (["ba ce", "di gu"], ["이 일", "오 삼"]),
+            (["ba ce", "di gu", "fo ha"], ["이 일", "오 삼", "육 사"]),
+        ],
+        ids=" | ".join,
+    )
+    def test_words_without_quotes_are_one_sentence(self, capsys, model, arguments, answers):
+        assert answer(capsys, "--model", model, "--plain", *arguments) == (0, "\n".join([*answers, ""]), "")
+
+    def test_standard_input_has_a_text_a_line(self, capsys, model, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.StringIO("ba ce\n\n  di gu\nfo ha\n"))
+        assert answer(capsys, "-", "--model", model, "--plain") == (0, "이 일\n오 삼\n육 사\n", "")
+        monkeypatch.setattr("sys.stdin", io.StringIO(" \n"))
+        status, out, err = answer(capsys, "-", "--model", model)
+        assert (status, out) == (1, "")
+        assert err == "clearhead translate: nothing to translate: there is no text on standard input\n"
+
+    def test_one_bad_text_among_ten_does_not_lose_the_others(self, capsys, model):
+        texts = ["ba ce", "di gu", "fo ba", "ba zu", "ce ba", "gu di", " ", "ba fo", "ba ba", "ce ce"]
+        expected = ["이 일", "오 삼", "일 사", "", "일 이", "삼 오", "", "사 일", "일 일", "이 이"]
+        status, out, err = answer(capsys, *texts, "--model", model, "--plain")
+        assert status == 1
+        assert out.splitlines() == expected  # each in its own line, also beside one that is missing
+        unknown, empty = err.splitlines()
+        assert unknown.startswith("clearhead translate: ba zu: the word 'zu', characters 3 to 5, is not in the")
+        assert (
+            empty
+            == "clearhead translate:  : there is nothing to translate: the text is empty; give a sentence or a date"
+        )
+        out = answer(capsys, *texts, "--model", model)[1]
+        assert [line for line in out.splitlines() if not line.startswith(" ")] == [text for text in expected if text]
+
     def test_a_figure_of_every_head(self, capsys, model, tmp_path, monkeypatch):
         drawn = []
         monkeypatch.setattr(film, "heads", lambda t, save: drawn.append((t.text, save.name)))
@@ -99,10 +139,10 @@ class TestTranslating:
             (["ba zu"], "the word 'zu', characters 3 to 5, is not in the vocabulary"),
             ([""], "there is nothing to translate: the text is empty"),
             (["가나 " * 3334], "a text of 10,002 characters is too long"),
-            (["ba " * 5], "has 5 pieces, but the longest sentence this model has learned has 4"),
-            (["ba", "zu"], "the word 'zu'"),
+            (["ba " * 5], "a text of 5 pieces is too long: the longest sentence this model has learned has 4"),
+            (["ba", "zu"], "the word 'zu', characters 3 to 5"),
         ],
-        ids=["unknown word", "empty", "10,000 characters", "too long", "the second of two"],
+        ids=["unknown word", "empty", "10,000 characters", "too long", "unquoted"],
     )
     def test_texts_it_cannot_translate(self, capsys, model, texts, message):
         status, out, err = answer(capsys, *texts, "--model", model)
@@ -123,7 +163,7 @@ class TestTranslating:
             (["--train", "--layer", "0"], "--layer cannot be used with --train"),
             (["--train", "--swap"], "--swap goes with --pairs"),
             (["--train", "--pairs", "x.tsv", "--task", "dates"], "--task cannot be used with --pairs"),
-            (["ba", "ce", "--figure", "x.png"], "--figure draws one text, got 2"),
+            (["ba ba", "ce", "--figure", "x.png"], "--figure draws one text, got 2"),
             (["--train", "--film", "x.gif"], "--film cannot be used with --train alone, which draws everything"),
             (["--train", "--steps", "0"], "expected a whole number of at least 1, got '0'"),
             (["--train", "--seed", "-1"], "expected"),
@@ -162,7 +202,15 @@ class TestTranslating:
         path = tmp_path / "untrained.safetensors"
         blank = toys.SHAPE.build(len(toys.vocabulary()), 0).to_textbook()
         Translator(blank, toys.vocabulary(), "backwards", (5, 4)).save(path)
-        assert "it is not sure of this" in answer(capsys, "ba ce", "--model", path)[1]
+        said = "it is not sure of this: the words are known, but not in such a sentence\n"
+        status, out, err = answer(capsys, "ba ce", "--model", path)
+        assert (status, err) == (0, "")
+        assert out.endswith(f"\n  {said}")
+        status, out, err = answer(capsys, "ba ce", "--model", path, "--plain")
+        assert (status, err) == (0, f"clearhead translate: {said}")
+        assert "sure" not in out
+        err = answer(capsys, "ba ce", "di gu", "--model", path, "--plain")[2]
+        assert err == f"clearhead translate: ba ce: {said}clearhead translate: di gu: {said}"
 
 
 @pytest.mark.usefixtures("toy_task")
@@ -178,10 +226,28 @@ class TestTraining:
         assert "content words look at the right source word, alignment error rate" in out
         assert "goals: exact match ≥ 50.0 % " in out
         assert "written: dates.safetensors" in out
+        tried = shlex.split(out.splitlines()[-1].removeprefix("try it: "))
+        assert (tried[:2], tried[3:]) == (["clearhead", "translate"], ["--model", "dates.safetensors"])
+        assert answer(capsys, *tried[2:])[0] == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == ["dates.safetensors", "film.gif", "heads.png"]
         with Image.open("film.gif") as moving:
             assert moving.n_frames == 3  # steps 0, 10 and 12
         assert answer(capsys, "ba ce", "--model", "dates.safetensors", "--task", "dates")[0] == 0
+
+    def test_korean_leaves_no_english(self, capsys, tmp_path, monkeypatch, pairs):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("CLEARHEAD_LANG", "ko")
+        titles = []
+        drawn = film.visualize_attention
+        monkeypatch.setattr(film, "visualize_attention", lambda *a, **k: titles.append(k) or drawn(*a, **k))
+        said = ""
+        order = ("--train", "--task", "dates", "--film", "film.gif", "--figure", "heads.png")
+        for arguments in (order, order, ("--train", "--pairs", pairs, "--out", "mine.safetensors")):
+            said += "".join(answer(capsys, *arguments)[1:])
+        figures = [text for given in titles for text in (given["title"], *given.get("head_names", ()))]
+        for text in (said, "\n".join(figures)):
+            assert re.search("[가-힣]", text)
+            assert set(english_in(text)) - {"BLEU", "chrF", *toys.WORDS} == set()
 
     def test_ctrl_c_saves_and_resume_ends_as_if_nothing_had_happened(self, capsys, tmp_path, monkeypatch):
         whole, parts = tmp_path / "whole.safetensors", tmp_path / "parts.safetensors"
@@ -331,7 +397,7 @@ class TestPictures:
         figure = film.heads(found)
         assert isinstance(figure, Figure)
         titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-        assert titles == ["layer 0, head 0", "layer 0, head 1", "layer 0, mean", "mean of all"]
+        assert titles == ["layer 0, head 0", "layer 0, head 1", "layer 0, mean of its heads", "mean of all heads"]
         maps = [np.asarray(axes.images[0].get_array()) for axes in figure.axes if axes.images]
         np.testing.assert_allclose(maps[1], found.cross_weights[0, 1], rtol=1e-6)
         np.testing.assert_allclose(maps[-1], found.cross_weights.mean(axis=(0, 1)), rtol=1e-6)

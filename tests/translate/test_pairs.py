@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clearhead.translate.examples import Example
-from clearhead.translate.pairs import Pairs, Skipped, comparable, read_pairs, split
+from clearhead.translate.pairs import Pairs, comparable, read_pairs, split
 
 LICENCE = "CC-BY 2.0 (France) Attribution: tatoeba.org #1 (A) & #2 (B)"
 
@@ -36,18 +36,17 @@ def test_byte_order_marks_line_ends_and_spaces(file):
 
 def test_lines_that_cannot_be_used_are_named(file):
     path = file("Go.\t가.\n\nno tab\n\t가.\nGo.\t \t x\nGo.\t가.\tagain\nwords\t" + "가" * 8 + "\nGo!\t가!\n")
-    assert read_pairs(path, longest=7) == Pairs(
-        [Example("Go.", "가."), Example("Go!", "가!")],
-        [
-            Skipped(2, "it is empty"),
-            Skipped(3, "there is no tab, so there is only one text"),
-            Skipped(4, "the source is empty"),
-            Skipped(5, "the target is empty"),
-            Skipped(6, "the same pair as line 1"),
-            Skipped(7, "the target has 8 characters, more than 7"),
-        ],
-    )
-    assert str(read_pairs(path).skipped[0]) == "line 2: it is empty"
+    found = read_pairs(path, longest=7)
+    assert found.examples == [Example("Go.", "가."), Example("Go!", "가!")]
+    assert [str(skipped) for skipped in found.skipped] == [
+        "line 2: it is empty",
+        "line 3: there is no tab, so there is only one text",
+        "line 4: the source is empty",
+        "line 5: the target is empty",
+        "line 6: the same pair as line 1",
+        "line 7: the target has 8 characters, more than 7",
+    ]
+    assert found.skipped[-1].reason.ko == "번역문이 8자로 7자보다 깁니다"
 
 
 def test_a_missing_file(tmp_path):

@@ -69,8 +69,8 @@ def test_unknown_words_are_named_with_their_place():
     assert vocabulary.unknown("고양이가 cats.") == []
     with pytest.raises(
         ValueError,
-        match=r"the word '고양이도', characters 5 to 9, is not in the vocabulary: no piece fits from '도' on; write it "
-        "with words the model has learned",
+        match=r"the word '고양이도', characters 5 to 9, is not in the vocabulary: no piece fits from '도' on; "
+        "close to it: 고양이",
     ):
         vocabulary.encode("cats 고양이도 개가")
 
@@ -78,10 +78,13 @@ def test_unknown_words_are_named_with_their_place():
 def test_a_misspelled_word_is_answered_with_those_it_looks_like():
     vocabulary = Vocabulary([*PIECES, "호랑이", "catch"])
     assert vocabulary.near("고냥이가") == ["고양이"]
-    assert vocabulary.near("catc") == ["catch", "cat"]
+    assert vocabulary.near("catc") == ["catch"]
     assert vocabulary.near("zebra") == []
-    with pytest.raises(ValueError, match=r"no piece fits from '고냥이가' on \(close to it: 고양이\); write it with"):
+    with pytest.raises(ValueError, match=r"no piece fits from '고냥이가' on; close to it: 고양이$") as refused:
         vocabulary.encode("고냥이가 cats")
+    assert refused.value.said("ko").endswith("비슷한 단어: 고양이")
+    with pytest.raises(ValueError, match=r"nothing close to it is known, `clearhead translate --words` lists what is"):
+        vocabulary.encode("zebra")
 
 
 def test_a_very_long_word_is_not_repeated_in_full():
@@ -188,5 +191,7 @@ def test_learning_needs_room_for_every_character():
 
 def test_learning_without_the_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(ModuleNotFoundError, match=r"tokenizers, which is not installed: .*clearhead\[translate\]"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"tokenizers, which is not installed: .* -m pip install .*\[translate\]'"
+    ):
         learn(TEXTS, 200)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import html
 
-from clearhead.page.captions import LANGUAGES, PAGE, WARNING, in_language
+from clearhead.page.captions import PAGE, WARNING
 from clearhead.page.showcase import Picture
+from clearhead.translate.translator import Translated
+from clearhead.translate.words import DOUBT
 
 PIXELS_PER_INCH = 96
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
@@ -22,7 +24,8 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.6;
 main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.15rem; margin: 0 0 .15rem; }
-h2 + p.other, h1 + p { color: var(--quiet); margin: 0; }
+h1 + p { color: var(--quiet); margin: 0; }
+p.doubt { margin: .75rem 0 0; padding: .5rem .75rem; border-left: .25rem solid var(--accent); }
 nav { margin: 1.25rem 0 0; display: flex; flex-wrap: wrap; gap: .4rem 1.1rem; font-size: .95rem; }
 a { color: var(--accent); }
 section { margin-top: 2rem; padding-top: 2rem; border-top: 1px solid var(--line); }
@@ -35,62 +38,53 @@ figcaption p + p { color: var(--quiet); }
 
 
 def page(
-    pictures: list[Picture], files: dict[str, bytes], source: str, target: str, *, language: str, file_type: str
+    pictures: list[Picture], files: dict[str, bytes], translated: Translated, *, language: str, file_type: str
 ) -> str:
-    """The page as text. Every caption stands in both languages, that of `language` first.
+    """The page as text, in one language.
 
     files: what each picture looks like, by its name, as PNG or SVG
     """
-    order = sorted(LANGUAGES, key=lambda other: other != language)
     links = " ".join(
-        f'<a href="#{picture.name}">{html.escape(in_language(picture.words.heading, language).split(":")[0])}</a>'
+        f'<a href="#{picture.name}">{html.escape(picture.words.heading(language).split(":")[0])}</a>'
         for picture in pictures
     )
-    both = " · ".join(_said("span", PAGE, each) for each in order)
-    warnings = "".join(_said("p", WARNING, each) for each in order)
-    sections = "\n".join(_section(picture, files[picture.name], order, file_type) for picture in pictures)
+    doubt = "" if translated.sure else f'\n<p class="doubt">{html.escape(DOUBT(language))}</p>'
+    sections = "\n".join(_section(picture, files[picture.name], language, file_type) for picture in pictures)
     return f"""<!doctype html>
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(in_language(PAGE, language))}: {html.escape(source)}</title>
+<title>{html.escape(PAGE(language))}: {html.escape(translated.source)}</title>
 <style>{STYLE}</style>
 </head>
 <body>
 <main>
 <header>
-<h1>{html.escape(source)} → {html.escape(target)}</h1>
-<p>{both}</p>
+<h1>{html.escape(translated.source)} → {html.escape(translated.text)}</h1>
+<p>{html.escape(PAGE(language))}</p>{doubt}
 <nav>{links}</nav>
 </header>
 {sections}
-<section>{warnings}</section>
+<section><p>{html.escape(WARNING(language))}</p></section>
 </main>
 </body>
 </html>
 """
 
 
-def _section(picture: Picture, file: bytes, order: list[str], file_type: str) -> str:
-    """One picture with its heading and captions."""
-    words = picture.words
+def _section(picture: Picture, file: bytes, language: str, file_type: str) -> str:
+    """One picture with its heading and caption."""
+    heading, shows, reading = (html.escape(said(language)) for said in picture.words)
     width = round(picture.figure.get_size_inches()[0] * PIXELS_PER_INCH)
-    captions = tuple(f"{_sentence(shows)} {reading}" for shows, reading in zip(words.shows, words.reading, strict=True))
     data = f"data:{TYPES[file_type]};base64,{base64.b64encode(file).decode()}"
     return f"""<section id="{picture.name}">
-{_said("h2", words.heading, order[0])}
-{_said("p", words.heading, order[1], 'class="other"')}
+<h2>{heading}</h2>
 <figure>
-<div><img width="{width}" alt="{html.escape(in_language(captions, order[0]))}" src="{data}"></div>
-<figcaption>{"".join(_said("p", captions, each) for each in order)}</figcaption>
+<div><img width="{width}" alt="{_sentence(shows)}" src="{data}"></div>
+<figcaption><p>{_sentence(shows)}</p><p>{reading}</p></figcaption>
 </figure>
 </section>"""
-
-
-def _said(tag: str, texts: tuple[str, ...], language: str, more: str = "") -> str:
-    """A text in one of its languages."""
-    return f'<{tag} lang="{language}"{" " + more if more else ""}>{html.escape(in_language(texts, language))}</{tag}>'
 
 
 def _sentence(text: str) -> str:

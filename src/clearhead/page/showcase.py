@@ -19,11 +19,14 @@ from clearhead.figures import (
     visualize_layers,
     visualize_lines,
 )
+from clearhead.languages import LANGUAGES, RefusedError, Said, speaking
 from clearhead.matrices import StoredMatrix
 from clearhead.page import captions
-from clearhead.page.captions import LANGUAGES, Words, in_language
+from clearhead.page.captions import Words
 from clearhead.textbook.patterns import name_pattern
+from clearhead.translate.alignment import Reader
 from clearhead.translate.translator import Attention, Translator
+from clearhead.translate.words import DOUBT, reader_name
 
 MOST_LINES = 40  # words on a side
 
@@ -43,7 +46,7 @@ class Subject(NamedTuple):
     source_words: list[str]
     target_words: list[str]
     between_words: Float[np.ndarray, "t s"]
-    reader: tuple[str, str]  # which heads between_words are of, in both languages
+    reader: Said  # which heads between_words are of
 
 
 def read(translator: Translator, text: str) -> Subject:
@@ -51,97 +54,103 @@ def read(translator: Translator, text: str) -> Subject:
     attention = translator.attention(text)
     translated = attention.translated
     if not translated.target_ids:
-        raise ValueError(f"the translator writes nothing for {text!r}, so nothing can be seen; try another text")
+        raise RefusedError(captions.WRITES_NOTHING.filled(text=text))
     aligned = translated.aligned()
     return Subject(
         attention,
         source_words=[translated.source[start:stop] for start, stop in aligned.source_words],
         target_words=[translated.text[start:stop] for start, stop in aligned.target_words],
         between_words=aligned.between_words(translator.reader),
-        reader=captions.reader_name(translator.reader),
+        reader=reader_name(translator.reader),
     )
 
 
 def pictures(subject: Subject, language: str) -> list[Picture]:
-    """All of them, with titles in one language."""
+    """All of them, with everything that is written on them in one language."""
     makers = (_self_attention, _causal_attention, _heads, _cross_attention, _lines, _every_head)
-    return [make(subject, language) for make in makers]
+    with speaking(language):
+        return [make(subject) for make in makers]
 
 
-def _self_attention(subject: Subject, language: str) -> Picture:
+def _self_attention(subject: Subject) -> Picture:
     layer, head = telling_head(subject.attention.encoder)
     weights, pieces = subject.attention.encoder[layer, head], subject.attention.source
     query, key, weight = strongest(weights, pieces)
     words = captions.SELF_ATTENTION.filled(layer=layer, head=head, query=query, key=key, weight=weight)
-    figure = visualize_head(weights, pieces, title=in_language(words.heading, language))
+    figure = visualize_head(weights, pieces, title=words.heading())
     return Picture("self-attention", figure, words)
 
 
-def _causal_attention(subject: Subject, language: str) -> Picture:
+def _causal_attention(subject: Subject) -> Picture:
     layer, head = telling_head(subject.attention.decoder)
     weights, pieces = subject.attention.decoder[layer, head], subject.attention.given
     query, key, weight = strongest(weights, pieces)
     future = float(np.triu(weights, 1).max(initial=0.0))
     words = captions.CAUSAL_ATTENTION.filled(layer=layer, head=head, query=query, key=key, weight=weight, future=future)
-    figure = visualize_head(weights, pieces, title=in_language(words.heading, language))
+    figure = visualize_head(weights, pieces, title=words.heading())
     return Picture("causal-attention", figure, words)
 
 
-def _heads(subject: Subject, language: str) -> Picture:
+def _heads(subject: Subject) -> Picture:
     encoder = subject.attention.encoder
     blocks, h = encoder.shape[:2]
     maps = encoder.reshape(-1, *encoder.shape[2:])
     counted = Counter(str(name) for name in np.ravel(name_pattern(maps).name)).most_common()
-    found = tuple(
-        ", ".join(f"{in_language(captions.PATTERNS[name], language)} ({count})" for name, count in counted)
-        for language in LANGUAGES
+    found = Said(
+        *(
+            ", ".join(f"{captions.PATTERNS[name](language)} ({count})" for name, count in counted)
+            for language in LANGUAGES
+        )
     )
     words = captions.HEADS.filled(count=blocks * h, found=found)
-    names = [f"layer {layer}, head {head}" for layer in range(blocks) for head in range(h)]
-    title = in_language(words.heading, language)
-    figure = visualize_attention(maps, subject.attention.source, head_names=names, title=title)
+    names = [reader_name(Reader(layer, head))() for layer in range(blocks) for head in range(h)]
+    figure = visualize_attention(maps, subject.attention.source, head_names=names, title=words.heading())
     return Picture("heads", figure, words)
 
 
-def _cross_attention(subject: Subject, language: str) -> Picture:
+def _cross_attention(subject: Subject) -> Picture:
     looked_at = [subject.source_words[int(row.argmax())] for row in subject.between_words]
     pairs = [
         f"{word} → {there}"
         for word, there in zip(subject.target_words, looked_at, strict=True)
         if any(c.isalnum() for c in word)
     ]
-    words = captions.CROSS_ATTENTION.filled(reader=subject.reader, pairs=", ".join(pairs))
+    doubt = Said("", "") if subject.attention.translated.sure else captions.DOUBT.filled(doubt=DOUBT)
+    words = captions.CROSS_ATTENTION.filled(reader=subject.reader, pairs=", ".join(pairs), doubt=doubt)
     figure = visualize_cross_attention(
         subject.between_words,
         subject.target_words,
         subject.source_words,
         source_text=subject.attention.translated.source,
         target_text=subject.attention.translated.text,
-        title=in_language(words.heading, language),
+        title=words.heading(),
     )
     return Picture("cross-attention", figure, words)
 
 
-def _lines(subject: Subject, language: str) -> Picture:
+def _lines(subject: Subject) -> Picture:
     figure = visualize_lines(
         subject.between_words[:MOST_LINES, :MOST_LINES],
         subject.target_words[:MOST_LINES],
         key_tokens=subject.source_words[:MOST_LINES],
-        title=in_language(captions.LINES.heading, language),
+        title=captions.LINES.heading(),
     )
     return Picture("lines", figure, captions.LINES)
 
 
-def _every_head(subject: Subject, language: str) -> Picture:
+def _every_head(subject: Subject) -> Picture:
     attention = subject.attention
     stacks = {"encoder": attention.encoder, "decoder": attention.decoder, "cross": attention.cross}
-    layers = {f"{name} {i}": weights for name, stack in stacks.items() for i, weights in enumerate(stack)}
+    layers = {
+        captions.STACKS[name].filled(layer=i): weights
+        for name, stack in stacks.items()
+        for i, weights in enumerate(stack)
+    }
     means = {name: StoredMatrix(weights).entropy.mean(axis=-1) for name, weights in layers.items()}
     entropy = {(name, i): float(mean) for name, heads in means.items() for i, mean in enumerate(heads)}
     name, head = min(entropy, key=lambda place: entropy[place])
     words = captions.EVERY_HEAD.filled(name=name, head=head, least=entropy[name, head])
-    title = in_language(words.heading, language)
-    figure = visualize_layers(list(layers.values()), layer_names=list(layers), title=title)
+    figure = visualize_layers(list(layers.values()), layer_names=[said() for said in layers], title=words.heading())
     return Picture("every-head", figure, words)
 
 

@@ -1,101 +1,104 @@
-"""Translate Korean sentences and dates, and see which word came from which; or train a translator of your own.
+"""`clearhead translate`: texts translated, what the model knows and how well, or a translator trained.
 
-The model that comes with clearhead knows the words of two small worlds, everyday sentences (Korean to English) and
-dates (Korean, English, French), and says so when it is asked for another word. It needs nothing but NumPy.
+Help and mistakes of usage load nothing; what a command needs is loaded when it runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from clearhead import advice
+from clearhead.languages import RefusedError, Said
+from clearhead.translate import words
+from clearhead.translate.words import DESCRIPTION as DESCRIPTION
 
 if TYPE_CHECKING:
     from clearhead.translate.translator import Translator
 
 TASKS = ("dates", "sentences", "all")
 FOLDER = Path("translator")
-DOUBTFUL = 0.75  # a mean probability of a piece below this is guessing; with smoothing 0.1 a sure one has 0.9
-EXAMPLES = """\
-examples:
-  clearhead translate "고양이가 쥐를 잡았다"
-  clearhead translate "2028년 12월 7일 목요일" --figure dates.png
-  clearhead translate "고양이가 쥐를 잡았다" --figure head.svg --layer 1 --head 2
-  clearhead translate --train
-  clearhead translate --train --task dates --out dates.safetensors --film learning.gif
-  clearhead translate --train --task dates --out dates.safetensors --resume
-  clearhead translate "December 7, 2028" --model dates.safetensors
-  clearhead translate --train --pairs kor.tsv --swap --out mine.safetensors
-"""
+STANDARD_INPUT = "-"
+MOST_COLUMNS = 60  # of a text that is named in a message
+HANDWRITTEN = Path(__file__).with_name("handwritten.tsv")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EXAMPLES
-    parser.add_argument("texts", nargs="*", metavar="TEXT", help="a sentence or a date to translate")
-    parser.add_argument("--task", choices=TASKS, help="what to learn, or what the model must know")
-    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw cross-attention: .png, .svg or .pdf")
+    parser.epilog = words.EXAMPLES(program=parser.prog)
+    parser.set_defaults(prog=parser.prog)
+    said = {name: text() for name, text in words.OPTIONS.items()}
+    parser.add_argument("texts", nargs="*", metavar="TEXT", help=said["texts"])
+    parser.add_argument("--task", choices=TASKS, help=said["task"])
+    parser.add_argument("--figure", type=Path, metavar="FILE", help=said["figure"])
 
-    asking = parser.add_argument_group("translating")
-    asking.add_argument("--model", type=Path, metavar="FILE", help="a trained translator (default: clearhead's own)")
-    asking.add_argument("--plain", action="store_true", help="print translations only, not where words come from")
-    asking.add_argument("--layer", type=int, metavar="N", help="draw and read this layer, counted from 0")
-    asking.add_argument("--head", type=int, metavar="N", help="and of it this head, counted from 0")
+    asking = parser.add_argument_group(words.TRANSLATING())
+    asking.add_argument("--model", type=Path, metavar="FILE", help=said["model"])
+    asking.add_argument("--plain", action="store_true", help=said["plain"])
+    asking.add_argument("--layer", type=number, metavar="N", help=said["layer"])
+    asking.add_argument("--head", type=number, metavar="N", help=said["head"])
 
-    training = parser.add_argument_group("training")
-    training.add_argument(
-        "--train", action="store_true",
-        help="train a translator and judge it by unseen texts; without --task one of dates and one of sentences, with "
-        "pictures of both, into a folder",
-    )  # fmt: skip
-    training.add_argument("--pairs", type=Path, metavar="FILE", help="learn from lines of: source, tab, target")
-    training.add_argument("--swap", action="store_true", help="with --pairs: the second column is the source")
-    training.add_argument(
-        "--out", type=Path, metavar="FILE",
-        help="where to write it (default: TASK.safetensors, or without --task the folder translator/)",
-    )  # fmt: skip
-    training.add_argument("--resume", action="store_true", help="go on with a training that was stopped or killed")
-    training.add_argument("--overwrite", action="store_true", help="replace what is at --out, or begin anew")
-    training.add_argument("--half", action="store_true", help="write float16, half the size")
-    training.add_argument("--seed", type=number, default=0, metavar="N", help="of weights and order (default: 0)")
-    training.add_argument("--steps", type=positive, metavar="N", help="at most so many (default: enough for the task)")
-    training.add_argument("--film", type=Path, metavar="FILE", help="how attention changed: .gif, .png, .svg or .pdf")
+    knowing = parser.add_argument_group(words.KNOWING())
+    knowing.add_argument("--words", action="store_true", help=said["words"])
+    knowing.add_argument("--score", type=Path, metavar="FILE", nargs="?", const=HANDWRITTEN, help=said["score"])
+    knowing.add_argument("--list", action="store_true", help=said["list"])
+
+    training = parser.add_argument_group(words.TRAINING())
+    training.add_argument("--train", action="store_true", help=said["train"])
+    training.add_argument("--pairs", type=Path, metavar="FILE", help=said["pairs"])
+    training.add_argument("--swap", action="store_true", help=said["swap"])
+    training.add_argument("--out", type=Path, metavar="FILE", help=said["out"])
+    training.add_argument("--resume", action="store_true", help=said["resume"])
+    training.add_argument("--overwrite", action="store_true", help=said["overwrite"])
+    training.add_argument("--half", action="store_true", help=said["half"])
+    training.add_argument("--seed", type=number, default=0, metavar="N", help=said["seed"])
+    training.add_argument("--steps", type=positive, metavar="N", help=said["steps"])
+    training.add_argument("--film", type=Path, metavar="FILE", help=said["film"])
 
 
-def number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+def number(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(words.NOT_A_NUMBER(least=least, text=text))
     return int(text)
 
 
 def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
-    return int(text)
+    return number(text, least=1)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train if that is asked for, else translate."""
+    """Train if that is asked for, or tell what is known, else translate."""
+    training = "pairs", "swap", "out", "resume", "overwrite", "half", "steps", "film"
+    translating = "texts", "task", "figure", "plain", "layer", "head"
     if options.train:
-        refuse(options, "--train", "texts", "model", "plain", "layer", "head")
+        refuse(options, "--train", "texts", "model", "plain", "layer", "head", "words", "score", "list")
         if options.pairs is not None:
             refuse(options, "--pairs", "task")
         elif options.swap:
-            raise argparse.ArgumentError(None, "--swap goes with --pairs")
+            raise mistake(words.NEEDS.filled(given="--swap", with_="--pairs"))
         elif options.task is None:
-            refuse(options, "--train alone, which draws everything", "figure", "film", advice="--task")
+            refuse(options, words.TRAIN_ALONE(), "figure", "film", advice="--task")
         return train(options)
-    refuse(
-        options, "translating", "pairs", "swap", "out", "resume", "overwrite", "half", "steps", "film", advice="--train"
-    )
-    if not options.texts:
-        raise argparse.ArgumentError(
-            None, 'nothing to do: give a text in quotes, "고양이가 쥐를 잡았다", or --train to train a translator'
-        )
+    if options.words:
+        refuse(options, "--words", *translating, *training, "score", "list")
+        return known(options)
+    if options.score is not None:
+        refuse(options, "--score", *translating, *training)
+        return scored(options)
+    refuse(options, words.TRANSLATING(), *training, advice="--train")
+    refuse(options, words.TRANSLATING(), "list", advice="--score")
+    texts = asked_texts(options.texts)
     if options.head is not None and options.layer is None:
-        raise argparse.ArgumentError(None, f"--head {options.head} needs --layer: which layer's head is meant?")
-    if options.figure is not None and len(options.texts) > 1:
-        raise argparse.ArgumentError(None, f"--figure draws one text, got {len(options.texts)}; ask for one at a time")
-    return translate(options)
+        raise mistake(words.NEEDS_LAYER.filled(head=options.head))
+    if options.figure is not None and len(texts) > 1:
+        raise mistake(words.ONE_FIGURE.filled(count=len(texts)))
+    return translate(options, texts)
+
+
+def mistake(said: Said) -> argparse.ArgumentError:
+    """Options that do not go together."""
+    return argparse.ArgumentError(None, said())
 
 
 def refuse(options: argparse.Namespace, what: str, *names: str, advice: str | None = None) -> None:
@@ -104,22 +107,51 @@ def refuse(options: argparse.Namespace, what: str, *names: str, advice: str | No
         value = getattr(options, name)
         if not (value is None or value is False or value == []):  # layer 0 is a layer
             given = "TEXT" if name == "texts" else f"--{name}"
-            hint = f"it goes with {advice}" if advice else "leave out one of the two"
-            raise argparse.ArgumentError(None, f"{given} cannot be used with {what}; {hint}")
+            said = words.GOES_WITH if advice else words.REFUSED
+            raise mistake(said.filled(given=given, what=what, advice=advice))
 
 
-def translate(options: argparse.Namespace) -> int:
-    """Print each translation, and below it where its words come from."""
-    from clearhead.translate import report
-    from clearhead.translate.alignment import Reader
+def asked_texts(arguments: list[str]) -> list[str]:
+    """The texts that the arguments stand for: one together if none of them has a space in it, else each its own.
+
+    A lone - stands for the lines of standard input that are not empty.
+    """
+    if arguments == [STANDARD_INPUT]:
+        lines = [line.strip() for line in sys.stdin if line.strip()]
+        if not lines:
+            raise RefusedError(words.NOTHING_TO_READ)
+        return lines
+    if not arguments:
+        raise mistake(words.NOTHING_TO_DO)
+    if any(letter.isspace() for argument in arguments for letter in argument):
+        return arguments
+    return [" ".join(arguments)]
+
+
+def load(options: argparse.Namespace) -> Translator:
+    """The model that is asked for."""
     from clearhead.translate.translator import Translator
 
+    if options.model is not None and not options.model.exists():
+        raise RefusedError(words.NO_MODEL.filled(path=options.model))
     translator = Translator.load(options.model)
     if translator.task != "all" and options.task not in (None, translator.task):
-        raise ValueError(
-            f"{options.model or 'the model that comes with clearhead'} was trained on {translator.task}, not on "
-            f"{options.task}; leave --task out, or name a model of that task with --model"
+        raise RefusedError(
+            words.OTHER_TASK.filled(
+                model=options.model or words.SHIPPED_MODEL, known=translator.task, task=options.task
+            )
         )
+    return translator
+
+
+def translate(options: argparse.Namespace, texts: list[str]) -> int:
+    """Print each translation, and below it where its words come from; a refused text does not end the others."""
+    from clearhead.text.clusters import shorten
+    from clearhead.translate import report
+    from clearhead.translate.alignment import Reader
+    from clearhead.translate.answers import answers
+
+    translator = load(options)
     check_head(options, translator)
     reader = translator.reader if options.layer is None else Reader(options.layer, options.head)
     save = None
@@ -127,21 +159,31 @@ def translate(options: argparse.Namespace) -> int:
         from clearhead.figures.sheet import checked_path
 
         save = checked_path(options.figure)
-    for translated in translator.translate(options.texts):
-        print(translated.text)
+    status = 0
+    for text, found in answers(translator, texts):
+        which = f"{shorten(text, MOST_COLUMNS)}: " if len(texts) > 1 else ""
+        if isinstance(found, RefusedError):
+            status = 1
+            print(f"{options.prog}: {which}{found.said()}", file=sys.stderr)
+            if options.plain and which:
+                print()  # the lines of the others stay in their places
+            continue
+        print(found.text)
+        if options.plain and not found.sure:
+            print(f"{options.prog}: {which}{words.DOUBT()}", file=sys.stderr)
         if not options.plain:
-            print(f"  {report.alignment_line(translated, reader)}")
-            if not translated.ended or translated.probability < DOUBTFUL:
-                print("  it is not sure of this: the words are known, but not in such a sentence")
-    if save is not None:
-        from clearhead.translate import film
+            print(f"  {report.alignment_line(found, reader)}")
+            if not found.sure:
+                print(f"  {words.DOUBT()}")
+        if save is not None:
+            from clearhead.translate import film
 
-        if options.layer is None:
-            film.heads(translated, save=save)
-        else:
-            film.one(translated, reader, save=save)
-        print(f"written: {options.figure}")
-    return 0
+            if options.layer is None:
+                film.heads(found, save=save)
+            else:
+                film.one(found, reader, save=save)
+            print(words.WRITTEN(path=options.figure))
+    return status
 
 
 def check_head(options: argparse.Namespace, translator: Translator) -> None:
@@ -150,14 +192,32 @@ def check_head(options: argparse.Namespace, translator: Translator) -> None:
     for name, count in (("layer", model.num_decoder_layers), ("head", model.num_heads)):
         asked = getattr(options, name)
         if asked is not None and not 0 <= asked < count:
-            raise ValueError(f"--{name} must be in [0, {count - 1}] for a decoder of {count} {name}s, got {asked}")
+            raise RefusedError(words.NO_SUCH_PART.filled(name=name, last=count - 1, count=count, asked=asked))
+
+
+def known(options: argparse.Namespace) -> int:
+    """Print what the model knows."""
+    from clearhead.translate.listing import listed
+
+    for line in listed(load(options)):
+        print(line)
+    return 0
+
+
+def scored(options: argparse.Namespace) -> int:
+    """Print how well the model does on a list."""
+    from clearhead.translate.score import read_list, score, score_lines
+
+    for line in score_lines(score(load(options), read_list(options.score)), every=options.list):
+        print(line)
+    return 0
 
 
 def train(options: argparse.Namespace) -> int:
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("training needs PyTorch and more: pip install 'clearhead[translate]'") from None
+        raise RefusedError(words.NEEDS_EXTRA.filled(install=advice.install("translate"))) from None
     from clearhead.translate import session
 
     task = "pairs" if options.pairs is not None else options.task

@@ -15,7 +15,8 @@ from clearhead.figures.sheet import checked_path
 from clearhead.files import unfinished
 from clearhead.text.labels import labels_from_offsets
 from clearhead.text.spans import Span
-from clearhead.translate.alignment import Reader
+from clearhead.translate import words
+from clearhead.translate.alignment import MEAN, Reader
 from clearhead.translate.report import percent
 from clearhead.translate.translator import Translated
 from clearhead.translate.vocabulary import END, SPECIAL
@@ -34,19 +35,19 @@ def heads(translated: Translated, *, save: Path | None = None) -> Figure:
     weights = translated.cross_weights
     blocks, h = weights.shape[:2]
     maps = [*weights.reshape(-1, *weights.shape[2:]), *weights.mean(axis=1), weights.mean(axis=(0, 1))]
-    names = [f"layer {layer}, head {head}" for layer in range(blocks) for head in range(h)]
-    names += [f"layer {layer}, mean" for layer in range(blocks)] + ["mean of all"]
-    return _drawn(translated, np.stack(maps), names, "Cross-attention, head by head", save)
+    readers = [Reader(layer, head) for layer in range(blocks) for head in range(h)]
+    readers += [Reader(layer, None) for layer in range(blocks)] + [MEAN]
+    names = [words.reader_name(reader)() for reader in readers]
+    return _drawn(translated, np.stack(maps), names, words.HEADS_TITLE(), save)
 
 
 def one(translated: Translated, reader: Reader, *, save: Path | None = None) -> Figure:
     """One head, or a mean of several."""
-    title = f"Cross-attention, {reader}: {translated.source} → {translated.text}"
     return visualize_attention(
         reader.of(translated.cross_weights),
         labels(translated.text, translated.target_spans),
         key_tokens=labels(translated.source, translated.source_spans),
-        title=title,
+        title=_titled(words.READER_TITLE(reader=words.reader_name(reader)), translated),
         save=save,
     )
 
@@ -59,13 +60,12 @@ def strip(
     film: step → cross-attention (blocks, h, n_t + 1, n_s + 1) over the pair  exact: step → held-out exact match
     """
     steps = chosen(sorted(film))
-    names = [f"step {step}{_exact_at(step, exact)}" for step in steps]
+    names = [_step_name(step, exact) for step in steps]
     maps = np.stack([reader.of(film[step]) for step in steps])
     if save.suffix.lower() == ".gif":
         _move(translated, maps, names, save)
     else:
-        title = f"Cross-attention ({reader}) while training, and the share of held-out pairs translated to the letter"
-        _drawn(translated, maps, names, title, save)
+        _drawn(translated, maps, names, words.STRIP_TITLE(reader=words.reader_name(reader)), save)
 
 
 def chosen(steps: Sequence[int]) -> list[int]:
@@ -80,9 +80,15 @@ def checked_film(path: Path) -> Path:
     return checked_path(path)
 
 
-def _exact_at(step: int, exact: Mapping[int, float]) -> str:
+def _step_name(step: int, exact: Mapping[int, float]) -> str:
     looks = [look for look in exact if look <= step]
-    return f" · {percent(exact[max(looks)])} right" if looks else ""
+    return words.STEP_REACHED(step=step, exact=percent(exact[max(looks)])) if looks else words.STEP(step=step)
+
+
+def _titled(title: str, translated: Translated) -> str:
+    """A title with what was translated to what, and whether that is to be relied on."""
+    doubt = "" if translated.sure else f" ({words.UNSURE()})"
+    return f"{title}: {translated.source} → {translated.text}{doubt}"
 
 
 def _drawn(
@@ -93,7 +99,7 @@ def _drawn(
         maps,
         labels(translated.text, translated.target_spans),
         key_tokens=labels(translated.source, translated.source_spans),
-        title=f"{title}: {translated.source} → {translated.text}",
+        title=_titled(title, translated),
         vmax=1.0,
         save=save,
         **options,

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clearhead import checks
+from clearhead.languages import Said
+from clearhead.translate import words
 from clearhead.translate.examples import Example, Task
 
 
@@ -22,10 +24,10 @@ class Skipped(NamedTuple):
     """A line that was left out, counted from 1, and why."""
 
     line: int
-    reason: str
+    reason: Said
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.reason}"
+        return f"line {self.line}: {self.reason.en}"
 
 
 class Pairs(NamedTuple):
@@ -48,8 +50,8 @@ def read_pairs(path: str | PathLike[str], *, swap: bool = False, longest: int = 
     for number, line in enumerate(_lines(Path(path)), start=1):
         pair = _pair(line, longest)
         if isinstance(pair, Example) and pair in seen:
-            pair = f"the same pair as line {seen[pair]}"
-        if isinstance(pair, str):
+            pair = words.SAME_PAIR.filled(line=seen[pair])
+        if isinstance(pair, Said):
             skipped.append(Skipped(number, pair))
         else:
             seen[pair] = number
@@ -84,18 +86,18 @@ def _lines(path: Path) -> list[str]:
     return text.removesuffix("\n").split("\n")  # not splitlines, which also breaks at characters inside a text
 
 
-def _pair(line: str, longest: int) -> Example | str:
+def _pair(line: str, longest: int) -> Example | Said:
     """The pair of a line, or what is wrong with it."""
     if not line.strip():
-        return "it is empty"
+        return words.EMPTY_LINE
     columns = [" ".join(unicodedata.normalize("NFC", column).split()) for column in line.split("\t")]
     if len(columns) < 2:
-        return "there is no tab, so there is only one text"
-    for name, text in zip(("source", "target"), columns, strict=False):
+        return words.NO_TAB
+    for side, text in zip((words.SOURCE, words.TARGET), columns, strict=False):
         if not text:
-            return f"the {name} is empty"
+            return words.EMPTY_SIDE.filled(side=side)
         if len(text) > longest:
-            return f"the {name} has {len(text)} characters, more than {longest}"
+            return words.LONG_SIDE.filled(side=side, count=len(text), longest=longest)
     return Example(columns[0], columns[1])
 
 

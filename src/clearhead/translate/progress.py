@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from clearhead.translate import words
 from clearhead.translate.report import percent
 
 if TYPE_CHECKING:
@@ -23,13 +24,16 @@ class Bar:
     def __init__(self, trainer: Trainer, console: Console) -> None:
         self.console = console
         self.progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("loss {task.fields[loss]}"),
-            TextColumn("held out {task.fields[exact]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn(words.BAR["loss"]() + " {task.fields[loss]}"),
+            TextColumn(words.BAR["held out"]() + " {task.fields[exact]}"),
+            TimeElapsedColumn(), TextColumn(words.BAR["left"]()), TimeRemainingColumn(),
             console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
         self.task = self.progress.add_task(
-            f"training on {trainer.task}", total=trainer.settings.steps, completed=trainer.step, loss="–", exact="–"
-        )
+            words.BAR["task"](task=words.task_name(trainer.task)),
+            total=trainer.settings.steps, completed=trainer.step, loss="–", exact="–",
+        )  # fmt: skip
 
     def __enter__(self) -> Bar:
         self.progress.__enter__()
@@ -47,8 +51,12 @@ class Bar:
         self.progress.update(self.task, exact=percent(moment.exact))
         if not self.console.is_terminal:
             left = trainer.seconds / trainer.step * (trainer.settings.steps - trainer.step)
-            self.console.print(
-                f"step {moment.step} of {trainer.settings.steps}: loss {moment.loss:.3f}, held out "
-                f"{percent(moment.exact)} exact, {trainer.seconds:.0f} s, at most {left:.0f} s left",
-                highlight=False,
+            line = words.STEP_LINE(
+                step=moment.step,
+                steps=trainer.settings.steps,
+                loss=moment.loss,
+                exact=percent(moment.exact),
+                seconds=trainer.seconds,
+                left=left,
             )
+            self.console.print(line, highlight=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from clearhead.translate import words
 from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, measure
 from clearhead.translate.examples import Example
 from clearhead.translate.translator import Translated, Translator
@@ -60,17 +61,21 @@ def percent(share: float) -> str:
 
 def verdict_lines(translator: Translator, name: str, verdict: Verdict) -> Iterator[str]:
     """Exact match and alignment, in words."""
-    yield f"{name}: {percent(verdict.exact)} of {verdict.total:,} unseen texts translated to the letter, written freely"
+    task = words.task_name(name)
+    yield words.EXACT(name=task, exact=percent(verdict.exact), total=verdict.total)
     chosen = verdict.score_of(translator.reader)
     if chosen is None:
         return
-    yield (
-        f"{name}: {percent(chosen.accuracy)} of {chosen.total:,} content words look at the right source word, "
-        f"alignment error rate {percent(chosen.error_rate)} ({chosen.reader})"
+    yield words.ALIGNED(
+        name=task,
+        accuracy=percent(chosen.accuracy),
+        total=chosen.total,
+        errors=percent(chosen.error_rate),
+        reader=words.reader_name(chosen.reader),
     )
     head = next(score for score in verdict.scores if score.reader.head is not None)
     if head.reader != chosen.reader:
-        yield f"{name}: the best single head is {head.reader}, with {percent(head.accuracy)}"
+        yield words.BEST_HEAD(name=task, reader=words.reader_name(head.reader), accuracy=percent(head.accuracy))
 
 
 def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
@@ -79,10 +84,7 @@ def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
     for reading in (WRITTEN, GIVEN):
         scores = alignment_scores(translator, examples[:SENTENCES_TO_CHOOSE_BY], reading)
         found[reading] = max(score.accuracy for score in scores)
-    return (
-        f"read in the row where a word is written, attention is right for {percent(found[WRITTEN])} of the words; "
-        f"in the row where it is given, for {percent(found[GIVEN])}"
-    )
+    return words.READINGS(written=percent(found[WRITTEN]), given=percent(found[GIVEN]))
 
 
 def alignment_line(translated: Translated, reader: Reader) -> str:
@@ -120,11 +122,8 @@ def quality(written: Sequence[str], examples: Sequence[Example]) -> Quality:
 
 def quality_lines(held_out: Quality, training: Quality) -> Iterator[str]:
     """Both beside each other, and what it means when they part."""
-    for name, found in (("held-out", held_out), ("training", training)):
-        yield f"{name} pairs: BLEU {found.bleu:.1f}, chrF {found.chrf:.1f} ({found.pairs:,} pairs, written freely)"
+    for name, found in ((words.HELD_OUT, held_out), (words.TRAINED_ON, training)):
+        yield words.QUALITY(name=name, **found._asdict())
     apart = training.bleu - held_out.bleu
     if apart > APART:
-        yield (
-            f"it memorises: pairs it was trained on come out {apart:.1f} points of BLEU better than pairs it has never "
-            "seen. That is what a few thousand pairs lead to; more of them, or a smaller model, would help"
-        )
+        yield words.MEMORISES(apart=apart)

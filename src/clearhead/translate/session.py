@@ -6,6 +6,7 @@ Nothing is written over without being asked to, and everything that could stop i
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from clearhead.translate import report
+from clearhead.advice import program
+from clearhead.languages import RefusedError
+from clearhead.translate import report, words
 from clearhead.translate.batches import Corpus, source_ids
 from clearhead.translate.checkpoint import checked_place
 from clearhead.translate.examples import Example, Task, together
@@ -65,11 +68,8 @@ def run(order: Order) -> int:
     with Bar(trainer, Console(stderr=True, soft_wrap=True)) as bar:
         finished = train(trainer, path=order.checkpoint, watcher=bar)
     if not finished:
-        print(
-            f"clearhead translate: stopped at step {trainer.step}, saved in {order.checkpoint}; the same command with "
-            "--resume continues it",
-            file=sys.stderr,
-        )
+        stopped = words.STOPPED(step=trainer.step, path=order.checkpoint)
+        print(f"{program()} translate: {stopped}", file=sys.stderr)
         return INTERRUPTED
     translator = finished_translator(order, trainer, tasks)
     translator.save(order.out, np.float16 if order.half else np.float32)
@@ -78,6 +78,8 @@ def run(order: Order) -> int:
     for line in summary(order, trainer, translator, tasks):
         print(line, flush=True)
     draw(order, trainer, translator, tasks)
+    text = shlex.quote(filmed_example(tasks).source)
+    print(words.TRY(command=f"{program()} translate {text} --model {shlex.quote(str(order.out))}"))
     return 0
 
 
@@ -87,7 +89,7 @@ def run_all(folder: Path, order: Order) -> int:
     With `resume`, what is finished is left as it is, and what was not begun is begun.
     """
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"--out {folder} is a file; without --task it names a folder, for several files")
+        raise RefusedError(words.FILE_FOR_FOLDER.filled(folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
     orders = []
     for task in ("dates", "sentences"):
@@ -95,7 +97,7 @@ def run_all(folder: Path, order: Order) -> int:
         out, figure = folder / f"{task}.safetensors", folder / f"{task}-heads.png"
         made = replace(order, task=task, out=out, figure=figure, films=films)
         if order.resume and made.out.exists() and not made.checkpoint.exists():
-            print(f"{task}: finished before, in {made.out}")
+            print(words.FINISHED_BEFORE(task=words.task_name(task), path=made.out))
             continue
         orders.append(replace(made, resume=order.resume and made.checkpoint.exists()))
     for made in orders:
@@ -116,11 +118,9 @@ def check_places(order: Order) -> None:
 
         checked_path(order.figure)
     if order.out.exists() and not order.overwrite:
-        raise FileExistsError(f"{order.out} exists; --overwrite replaces it, --out names another file")
+        raise RefusedError(words.EXISTS.filled(path=order.out))
     if order.checkpoint.exists() and not (order.resume or order.overwrite):
-        raise FileExistsError(
-            f"{order.checkpoint} holds a training that was not finished; --resume continues it, --overwrite begins anew"
-        )
+        raise RefusedError(words.UNFINISHED.filled(path=order.checkpoint))
 
 
 def pairs_task(order: Order) -> Task:
@@ -128,9 +128,9 @@ def pairs_task(order: Order) -> Task:
     assert order.pairs is not None
     pairs = read_pairs(order.pairs, swap=order.swap)
     for skipped in pairs.skipped[:SKIPPED_LINES_SHOWN]:
-        print(f"{order.pairs}, {skipped}; skipped", file=sys.stderr)
+        print(words.SKIPPED(path=order.pairs, line=skipped.line, reason=skipped.reason), file=sys.stderr)
     if len(pairs.skipped) > SKIPPED_LINES_SHOWN:
-        print(f"… and {len(pairs.skipped) - SKIPPED_LINES_SHOWN:,} more lines skipped", file=sys.stderr)
+        print(words.MORE_SKIPPED(count=len(pairs.skipped) - SKIPPED_LINES_SHOWN), file=sys.stderr)
     share = min(SHARE_FOR_TEST, MOST_TEST_PAIRS / len(pairs.examples))
     task = split(pairs, share, order.seed)
     texts = [text for example in task.train for text in (example.source, example.target)]
@@ -194,10 +194,15 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
 
 def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> list[str]:
     """What is printed at the end."""
-    load = f" at load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     lines = [
-        f"trained {trainer.task}: {translator.model.num_parameters:,} parameters, {trainer.step} steps in "
-        f"{trainer.seconds:.0f} s{load}, {trainer.processor:.0f} s of processor time"
+        words.TRAINED(
+            task=words.task_name(trainer.task),
+            parameters=translator.model.num_parameters,
+            steps=trainer.step,
+            seconds=trainer.seconds,
+            load=words.LOAD.filled(load=os.getloadavg()[0]) if hasattr(os, "getloadavg") else "",
+            processor=trainer.processor,
+        )
     ]
     if order.pairs is not None:
         lines += pairs_lines(trainer, tasks[0])
@@ -205,17 +210,18 @@ def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Seque
         verdict = report.judge(translator, task.test)
         lines += report.verdict_lines(translator, task.name, verdict)
         lines += goal_lines(RECIPES[trainer.task].goals, verdict, translator, trainer.seconds)
-        lines += [f"  wrong: {e.source} → {t.text} (should be {e.target})" for e, t in verdict.wrong[:EXAMPLES_SHOWN]]
+        wrong = verdict.wrong[:EXAMPLES_SHOWN]
+        lines += [f"  {words.WRONG(source=e.source, text=t.text, expected=e.target)}" for e, t in wrong]
     if order.pairs is None:
         lines.append(report.reading_line(translator, [example for task in tasks for example in task.test]))
-    lines.append("unseen texts, and the source word each word looked at most:")
+    lines.append(words.UNSEEN())
     for task in tasks:
         for translated in readable(translator, task.test):
             lines += [
                 f"  {translated.source} → {translated.text}",
                 f"    {report.alignment_line(translated, translator.reader)}",
             ]
-    return [*lines, f"written: {order.out}"]
+    return [*lines, words.WRITTEN(path=order.out)]
 
 
 def readable(translator: Translator, examples: Sequence[Example]) -> list[Translated]:
@@ -231,11 +237,12 @@ def goal_lines(goals: Goals | None, verdict: report.Verdict, translator: Transla
         return []
     score = verdict.score_of(translator.reader)
     judged = [
-        (f"exact match ≥ {percent(goals.exact)}", verdict.exact >= goals.exact),
-        (f"alignment ≥ {percent(goals.aligned)}", score is not None and score.accuracy >= goals.aligned),
-        (f"training ≤ {goals.seconds:g} s", seconds <= goals.seconds),
+        (words.GOALS["exact"](goal=percent(goals.exact)), verdict.exact >= goals.exact),
+        (words.GOALS["aligned"](goal=percent(goals.aligned)), score is not None and score.accuracy >= goals.aligned),
+        (words.GOALS["seconds"](goal=goals.seconds), seconds <= goals.seconds),
     ]
-    return ["goals: " + ", ".join(f"{goal} {'met' if met else 'missed'}" for goal, met in judged)]
+    told = ", ".join(f"{goal} {words.MET() if met else words.MISSED()}" for goal, met in judged)
+    return [words.GOALS["all"](goals=told)]
 
 
 def pairs_lines(trainer: Trainer, task: Task) -> list[str]:
@@ -253,7 +260,7 @@ def pairs_lines(trainer: Trainer, task: Task) -> list[str]:
         found.append(report.quality([texts.get(i, "") for i in range(len(examples))], examples))
     lines = list(report.quality_lines(*found))
     if lost:
-        lines.append(f"{lost} of the held-out sources have characters that no training pair has; they count as silence")
+        lines.append(words.SILENCE(count=lost))
     return lines
 
 
@@ -266,9 +273,9 @@ def draw(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence
     filmed = filmed_example(tasks)
     if order.figure is not None:
         film.heads(translator.translate([filmed.source])[0], save=order.figure)
-        print(f"written: {order.figure}")
+        print(words.WRITTEN(path=order.figure))
     for path in order.films:
         watched = translator.forced(filmed.source, filmed.target)
         looks = {moment.step: moment.exact for moment in trainer.moments}
         film.strip(watched, trainer.film, looks, translator.reader, save=path)
-        print(f"written: {path}")
+        print(words.WRITTEN(path=path))

@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from clearhead.languages import RefusedError
 from clearhead.text.labels import labels_from_offsets
 from clearhead.text.spans import Span
 from clearhead.textbook.decoding import greedy
 from clearhead.textbook.transformer import Transformer
-from clearhead.translate import checkpoint
+from clearhead.translate import checkpoint, words
 from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
 from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # Made by: clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors
 SHIPPED = Path(__file__).with_name("shipped.safetensors")
+SURE = 0.75  # a mean probability of a piece below this is guessing; with smoothing 0.1 a sure one has 0.9
 MARGIN = 10  # pieces a translation may be longer than any it was trained on
 
 
@@ -43,6 +45,11 @@ class Translated(NamedTuple):
     cross_weights: np.ndarray
     probability: float  # of a piece, the geometric mean
     ended: bool  # or it ran into the limit
+
+    @property
+    def sure(self) -> bool:
+        """Whether the translation can be relied on: it came to its end, and its pieces were not guessed."""
+        return self.ended and self.probability >= SURE
 
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
@@ -129,7 +136,7 @@ class Translator:
         Raises:
             ValueError: a text is empty, too long, or holds a word that cannot be spelled.
         """
-        read = [self._read(text) for text in texts]
+        read = [self.read(text) for text in texts]
         sources = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
         for row, (ids, _) in zip(sources, read, strict=True):
             row[: len(ids)] = ids
@@ -152,7 +159,7 @@ class Translator:
 
     def forced(self, source: str, target: str) -> Translated:
         """What the model looks at when this target is put before it, whatever it would have written itself."""
-        ids, spans = self._read(source)
+        ids, spans = self.read(source)
         written = self.vocabulary.encode(target)
         output = self.model(np.array(ids), np.array([BEGIN, *written.ids]))
         logits = output.logits.astype(np.float64)
@@ -171,21 +178,19 @@ class Translator:
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
         return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
-    def _read(self, text: str) -> tuple[list[int], list[Span]]:
-        """The ids of a text, with END, and the spans of its pieces."""
+    def read(self, text: str) -> tuple[list[int], list[Span]]:
+        """The ids of a text, with END, and the spans of its pieces.
+
+        Raises:
+            RefusedError: a ValueError, for a text that is empty, too long, or holds a word that cannot be spelled.
+        """
         if not text.strip():
-            raise ValueError("there is nothing to translate: the text is empty; give a sentence or a date")
+            raise RefusedError(words.EMPTY)
         pieces = self.longest[0] - 1
         most = 2 * pieces * (max(map(len, self.vocabulary.pieces)) + 1)  # even in twice as many there is no hope
         if len(text) > most:
-            raise ValueError(
-                f"a text of {len(text):,} characters is too long: the longest sentence this model has learned has "
-                f"{pieces} pieces, such as words and endings; translate one sentence at a time"
-            )
+            raise RefusedError(words.TOO_LONG.filled(count=len(text), what=words.CHARACTERS, most=pieces))
         ids, spans = self.vocabulary.encode(text)
         if len(ids) > pieces:
-            raise ValueError(
-                f"{text!r} has {len(ids)} pieces, but the longest sentence this model has learned has {pieces}; "
-                "translate one sentence at a time"
-            )
+            raise RefusedError(words.TOO_LONG.filled(count=len(ids), what=words.PIECES, most=pieces))
         return [*ids, END], spans

@@ -10,15 +10,18 @@ to something, and nobody could tell that from an answer.
 
 from __future__ import annotations
 
-import difflib
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clearhead import checks
+from clearhead.advice import install, program
+from clearhead.languages import RefusedError, Said
 from clearhead.text.spans import CONTINUES, Span
 from clearhead.text.words import Run, between_spaces
+from clearhead.translate import words
+from clearhead.translate.nearness import near
 
 PAD, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<begin>", "<end>")
@@ -89,20 +92,15 @@ class Vocabulary:
     def encode(self, text: str) -> Encoding:
         """The pieces of `text` as numbers, without those for beginning and end.
 
-        A ValueError names the first word that cannot be spelled.
+        Raises:
+            RefusedError: a ValueError, which names the first word that cannot be spelled, and those close to it.
         """
         ids: list[int] = []
         spans: list[Span] = []
         for word in between_spaces(text):
             stuck = self._spell(word, ids, spans)
             if stuck is not None:
-                near = self.near(stuck.word) if stuck.rest == stuck.word else []
-                hint = f" (close to it: {', '.join(near)})" if near else ""
-                start, stop = stuck.span
-                raise ValueError(
-                    f"the word {_shortened(stuck.word)!r}, characters {start} to {stop}, is not in the vocabulary: "
-                    f"no piece fits from {_shortened(stuck.rest)!r} on{hint}; write it with words the model has learned"
-                )
+                raise RefusedError(self._unknown_word(stuck))
         return Encoding(ids, spans)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -134,13 +132,8 @@ class Vocabulary:
         return [stuck for stuck in found if stuck is not None]
 
     def near(self, word: str) -> list[str]:
-        """Up to three beginnings of words that look like `word`, for someone who misspelled it.
-
-        Compared are letters and not syllables, so that 고냥이 is close to 고양이.
-        """
-        letters = unicodedata.normalize("NFD", word[:LONG])
-        known = {unicodedata.normalize("NFD", piece): piece for piece in self._first if len(piece) > 1}
-        return [known[found] for found in difflib.get_close_matches(letters, known, n=3, cutoff=0.7)]
+        """Up to three beginnings of words that look like `word`, for someone who misspelled it."""
+        return near(word, self._first, self._next)
 
     def to_json(self) -> str:
         """All there is to know, as a string to put beside the weights of a model."""
@@ -158,6 +151,17 @@ class Vocabulary:
                 "the pieces of a vocabulary must be a list of strings; this one was written by other hands"
             )
         return cls(pieces)
+
+    def _unknown_word(self, stuck: Unknown) -> Said:
+        """What is said of a word that cannot be spelled."""
+        read = stuck.word.removesuffix(stuck.rest)
+        # Of 고양이도 the stem is known if not the rest; of 비행기 a single syllable says nothing.
+        close = near(stuck.word, self._first, (*self._next, stuck.rest) if len(read) > 1 else self._next)
+        hint = words.NEAR.filled(near=", ".join(close)) if close else words.NOTHING_NEAR.filled(program=program())
+        start, stop = stuck.span
+        return words.UNKNOWN_WORD.filled(
+            word=_shortened(stuck.word), start=start, stop=stop, rest=_shortened(stuck.rest), hint=hint
+        )
 
     def _spell(self, word: Run, ids: list[int], spans: list[Span]) -> Unknown | None:
         """Append the pieces of one word, or say where it gets stuck."""
@@ -190,7 +194,7 @@ def learn(texts: Iterable[str], size: int) -> Vocabulary:
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "pieces are learned by tokenizers, which is not installed: pip install 'clearhead[translate]'"
+            f"pieces are learned by tokenizers, which is not installed: {install('translate')}"
         ) from error
 
     size = checks.count("size", size)

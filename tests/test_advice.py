@@ -1,0 +1,67 @@
+"""Advice that is given is run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clearhead
+from clearhead import advice
+
+SOURCE = Path(clearhead.__file__).parents[1]
+SCRIPT = "#!{python}\nfrom clearhead import advice\nprint(advice.program())\n"
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A folder with a clearhead in .venv/bin, which prints what it would call itself."""
+    script = tmp_path / ".venv" / "bin" / "clearhead"
+    script.parent.mkdir(parents=True)
+    script.write_text(SCRIPT.format(python=sys.executable))
+    script.chmod(0o755)
+    return tmp_path
+
+
+def said(command: list[str], folder: Path, path: str = os.environ["PATH"]) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PATH": path}
+    return subprocess.check_output(command, cwd=folder, env=environment, text=True).strip()
+
+
+def test_a_program_in_a_clone_is_named_with_its_path(clone):
+    assert said([".venv/bin/clearhead"], clone) == ".venv/bin/clearhead"
+    assert said(["./clearhead"], clone / ".venv" / "bin") == "./clearhead"
+    elsewhere = clone / "a folder"
+    elsewhere.mkdir()
+    path = str(clone / ".venv" / "bin" / "clearhead")
+    assert said([path], elsewhere) == path
+
+
+def test_a_program_that_the_shell_finds_is_named_by_its_name(clone):
+    path = f"{clone / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    assert said(["sh", "-c", "clearhead"], clone, path) == "clearhead"
+
+
+def test_a_path_with_spaces_is_quoted(clone):
+    folder = clone / "a folder"
+    (clone / ".venv").rename(folder)
+    command = said([str(folder / "bin" / "clearhead")], clone)
+    assert shlex.split(command) == ["a folder/bin/clearhead"]
+
+
+def test_a_module_and_a_script_name_the_python_that_runs(tmp_path):
+    code = "from clearhead import advice; print(advice.program())"
+    command = shlex.split(said([sys.executable, "-c", code], tmp_path, path="/usr/bin"))
+    assert command == [sys.executable, "-m", "clearhead"]
+    assert said([*command, "--version"], tmp_path) == f"clearhead {clearhead.__version__}"
+
+
+def test_an_extra_is_installed_from_the_clone_it_belongs_to(monkeypatch, tmp_path):
+    root = SOURCE.parent
+    assert shlex.split(advice.install("translate"))[-4:] == ["pip", "install", "-e", f"{root}[translate]"]
+    monkeypatch.setattr(advice, "PACKAGE", tmp_path / "site-packages" / "clearhead")
+    assert shlex.split(advice.install("torch"))[-3:] == ["pip", "install", "clearhead[torch]"]

@@ -1,0 +1,32 @@
+"""The list of sentences written by hand: that it can judge a model."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+
+from clearhead.translate.command import HANDWRITTEN
+from clearhead.translate.score import plain, read_list
+
+LINES = read_list(HANDWRITTEN)
+
+
+def test_there_are_at_least_300_sentences_and_no_two_are_the_same():
+    sources = [plain(line.source) for line in LINES]
+    assert len(set(sources)) == len(sources) >= 300
+
+
+def test_about_forty_are_dates():
+    assert 35 <= sum(line.source[0].isdecimal() or line.source.startswith(("오전", "오후")) for line in LINES) <= 60
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line.source)
+def test_every_line_is_well_written(line):
+    assert unicodedata.is_normalized("NFC", line.source)
+    assert len(set(line.accepted)) == len(line.accepted)
+    for translation in line.accepted:
+        assert re.fullmatch(r"[A-Z0-9][A-Za-z0-9 ,.:/'?-]*", translation)
+        assert ("?" in line.source) == translation.endswith("?")
+        assert not re.search(r"\b(a [aeiou]|an [^aeiou])|n't\b|  ", translation)
