@@ -204,6 +204,12 @@ class TestStrict:
         with pytest.raises(ValueError, match=r"k is stored in the byte order of another machine.*; v is stored"):
             attention(q, k.astype(">f4"), v.astype(">f4"), strict=True)
 
+    def test_says_which_axis_was_taken_for_what_where_that_is_doubtful(self):
+        mistaken = np.ones((2, 300, 8, 5), np.float32)
+        assert "axes       (300 heads of 8 positions: the axes are" in str(explain(mistaken, mistaken, mistaken))
+        right = mistaken.swapaxes(-3, -2)
+        assert "axes" not in str(explain(right, right, right))
+
     def test_says_when_there_are_too_many_batch_axes(self, qkv):
         q, k, v = (x.reshape(1, 1, 1, 1, 1, *x.shape) for x in qkv)
         with pytest.raises(ValueError, match="6 batch axes were made one"):

@@ -187,6 +187,16 @@ def head_width(d_model: int, num_heads: int) -> int:
     return d_model // num_heads
 
 
+def doubtful_axes(heads: int, positions: int) -> str | None:
+    """A word on which axis was taken for what, where there are so many heads that they may be positions."""
+    if heads <= 4 * positions:
+        return None
+    return (
+        f"({heads} heads of {positions} positions: the axes are (…, heads, positions, width); if the {heads} are the "
+        "positions, give q, k and v as x.swapaxes(-3, -2))"
+    )
+
+
 def head_groups(heads: int, kv_heads: int) -> int:
     """How many query heads share one key/value head."""
     if kv_heads == 0 or heads % kv_heads:

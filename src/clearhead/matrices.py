@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
 from clearhead import checks
@@ -27,6 +27,13 @@ class Tokens(NamedTuple):
 
     queries: list[object] | None
     keys: list[object] | None
+
+
+class Padding(NamedTuple):
+    """Which queries (*batch, n_q) and which keys (*batch, n_k) only fill up a batch, and count nowhere."""
+
+    queries: Bool[np.ndarray, "*batch n_q"]
+    keys: Bool[np.ndarray, "*batch n_k"]
 
 
 class AttentionMatrix(Protocol):
@@ -106,6 +113,17 @@ def is_matrix(value: object) -> bool:
 def cell_length(n: int, size: int) -> int:
     """How many positions one cell holds: the smallest power of two of which at most `size` cells hold n positions."""
     return 1 << max(-(-n // size) - 1, 0).bit_length()
+
+
+class Pooled(NamedTuple):
+    """A window in cells: the sum and the maximum of each cell's weights, and how many of its places are not masked.
+
+    Each (…, cells_q, cells_k). A sum with a NaN in it is NaN; a maximum passes over them.
+    """
+
+    total: np.ndarray
+    peak: np.ndarray
+    places: np.ndarray
 
 
 def pool(

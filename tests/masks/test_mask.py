@@ -51,6 +51,16 @@ class TestJoining:
             with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
                 join()
 
+    def test_padding_is_that_of_the_masks_that_say_so(self):
+        sizes = masks.Sizes(4, 4, (2,), 3)
+        lengths, rows = masks.key_lengths([2, 4]), masks.array(np.array([False, True, True, True])[None, None])
+        assert (masks.causal() & lengths & rows).padding(sizes).tolist() == [
+            [True, False, True, True],
+            [True] + [False] * 3,
+        ]
+        for other in (masks.causal(), masks.prefix(2), masks.causal() | lengths, ~lengths, masks.array(np.tri(4) > 0)):
+            assert other.padding(sizes) is None
+
     def test_a_mask_is_neither_true_nor_false(self):
         with pytest.raises(TypeError, match=r"no truth value; join masks with &, \| and ~"):
             masks.causal() and masks.window(3)

@@ -7,17 +7,24 @@ import math
 import numpy as np
 import pytest
 
+from clearhead import masks
 from clearhead.textbook.pattern_scores import (
     NEAR_RADII,
     WIDE_RADII,
     above_chance,
     allowed_keys,
     best_radius,
+    chance_of,
+    checked_tokens,
     even_mass_on,
+    least_scores,
     mass_on,
     mean_over,
+    padding_of,
     position_keys,
+    real_ends,
     token_keys,
+    token_kinds,
     tried_radii,
     window_keys,
 )
@@ -40,11 +47,103 @@ def test_the_keys_of_positions_one_by_one():
         position = i + N_K - N_Q
         assert keys["self"][i, j] == (j == position)
         assert keys["previous_token"][i, j] == (j == position - 1)
+        assert keys["next_token"][i, j] == (j == min(position + 1, N_K - 1))
         assert keys["first_token"][i, j] == (j == 0)
         assert keys["uniform"][i, j]
         assert [window_keys(N_Q, N_K, r)[i, j] for r in (0, 2, 50)] == [j == position, abs(j - position) <= 2, True]
     assert position_keys(2, 2)["previous_token"].tolist() == [[True, False], [True, False]]
-    assert not position_keys(3, 1)["previous_token"][:2].any()  # they stand before the first key
+    for name in ("previous_token", "next_token"):
+        assert not position_keys(3, 1)[name][:2].any()  # they stand before the first key
+
+
+def test_the_first_and_the_last_key_are_no_padding():
+    padding = np.array([[0, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 1]], bool)[:, None]
+    keys = position_keys(4, 4, padding)
+    assert keys["first_token"].argmax(axis=-1).tolist() == [[[0] * 4], [[2] * 4], [[0] * 4]]
+    assert keys["next_token"][0, 0].argmax(axis=-1).tolist()[:3] == [1, 2, 2]
+    assert keys["previous_token"][1, 0].argmax(axis=-1).tolist()[2:] == [2, 2]
+    assert [x.tolist() for x in real_ends(padding[:, 0], 4)] == [[0, 2, 0], [2, 3, 3]]
+    assert [x.tolist() for x in real_ends(None, 4)] == [0, 3]
+
+
+def test_what_an_even_head_scores_is_chance(rng):
+    allowed = rng.random((H, N_Q, N_K)) < 0.7
+    allowed[..., 0] = True
+    keys, queries = allowed & (rng.random((H, N_Q, N_K)) < 0.4), rng.random((H, N_Q)) < 0.6
+    even = allowed / allowed.sum(axis=-1, keepdims=True)
+    expected = mean_over(queries, even_mass_on(even, keys))
+    np.testing.assert_allclose(chance_of(keys, allowed, queries), expected, rtol=1e-12)
+
+
+def test_a_fifth_of_the_way_from_chance_to_1_supports_a_name():
+    least = least_scores({"self": np.array([0, 0.5, 1])})
+    np.testing.assert_allclose(least["self"], [0.2, 0.6, 1])
+    np.testing.assert_array_equal(least["uniform"], [0.5] * 3)
+
+
+class TestTokens:
+    def test_which_part_texts_and_which_punctuate(self):
+        labels = np.array(["[CLS]", "Yes", ",", "no", ".", "[SEP]"])
+        found = token_kinds(labels)
+        assert [np.flatnonzero(x).tolist() for x in found.values()] == [[0, 5], [2, 4]]
+        assert list(found) == ["separator", "punctuation"]
+        assert token_kinds(np.arange(6)) == {}
+        assert np.flatnonzero(token_kinds(np.arange(6), separators=[3])["separator"]).tolist() == [3]
+
+    def test_their_keys_are_the_same_for_every_query(self):
+        keys = token_keys(np.array([["a", "."], [".", "."]]), (2, H, 2, 2))
+        assert keys["punctuation"].tolist() == [[[[False, True]] * 2], [[[True, True]] * 2]]
+
+    @pytest.mark.parametrize(
+        "ids", [np.arange(4), np.arange(4)[None], np.arange(4)[None, None]], ids=["(n)", "(1, n)", "(1, 1, n)"]
+    )
+    def test_a_batch_of_one_is_none(self, ids):
+        assert checked_tokens(ids, 4, 4, ()).tolist() == [0, 1, 2, 3]
+        assert checked_tokens(ids, 4, 4, (2,)).tolist() == [[0, 1, 2, 3]] * 2
+
+
+class TestPadding:
+    SIZES = masks.Sizes(4, 4, (2,), H)
+
+    @pytest.mark.parametrize(
+        "mask",
+        [
+            masks.key_lengths([2, 4]),
+            masks.causal() & masks.key_lengths([2, 4]),
+            np.array([[1, 1, 0, 0], [1, 1, 1, 1]], bool)[:, None, None],
+            np.where([[1, 1, 0, 0], [1, 1, 1, 1]], 0, -np.inf)[:, None, None],
+            masks.array(np.array([[1, 1, 0, 0], [1, 0, 1, 1]], bool)[:, None, None]),
+        ],
+        ids=["lengths", "joined", "flags", "floats", "a hole is none"],
+    )
+    def test_what_masks_say(self, mask):
+        assert padding_of(None, mask, None, self.SIZES).tolist() == [[False, False, True, True], [False] * 4]
+
+    @pytest.mark.parametrize("mask", [None, True, masks.causal(), masks.prefix(2), np.arange(4) < 2, np.tri(4) > 0])
+    def test_what_is_only_out_of_sight_is_none(self, mask):
+        assert padding_of(None, mask, None, self.SIZES) is None
+
+    def test_what_labels_and_callers_say(self):
+        labels = np.array(["a", "b", "c", "[PAD]"])
+        assert padding_of(None, masks.key_lengths([2, 4]), labels, self.SIZES).tolist() == [
+            [False] * 2 + [True] * 2,
+            [False] * 3 + [True],
+        ]
+        assert (
+            padding_of(np.arange(4) < 1, masks.key_lengths([2, 4]), labels, self.SIZES).tolist()
+            == [[True, False, False, True]] * 2
+        )
+        assert padding_of(False, masks.key_lengths([2, 4]), None, self.SIZES) is None
+
+    def test_errors(self, unchecked):
+        with pytest.raises(
+            TypeError, match=r"padding must be boolean \(True = padding, as in ids == pad_id\), got int64"
+        ):
+            padding_of([0, 0, 0, 1], None, None, self.SIZES)
+        with pytest.raises(ValueError, match=r"padding needs a flag for each of the 4 keys, .* got shape \(3,\)"):
+            padding_of([True, True, False], None, None, self.SIZES)
+        with pytest.raises(ValueError, match="5 queries cannot be the last positions of 4 keys"):
+            padding_of([True] * 4, None, None, masks.Sizes(5, 4))
 
 
 def test_a_window_for_each_head():

@@ -15,6 +15,7 @@ from clearhead.textbook.validate import validate_attention
 NAME_OF = {
     "diagonal": "self",
     "previous_token": "previous_token",
+    "next_token": "next_token",
     "first_token": "first_token",
     "uniform": "uniform",
     "causal_uniform": "uniform",
@@ -27,6 +28,7 @@ NAME_OF = {
     [
         (patterns.diagonal(3), [[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
         (patterns.previous_token(3), [[1, 0, 0], [1, 0, 0], [0, 1, 0]]),
+        (patterns.next_token(3), [[0, 1, 0], [0, 0, 1], [0, 0, 1]]),
         (patterns.first_token(3), [[1, 0, 0], [1, 0, 0], [1, 0, 0]]),
         (patterns.uniform(3), [[1 / 3, 1 / 3, 1 / 3]] * 3),
         (patterns.causal_uniform(3), [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]]),
@@ -145,8 +147,8 @@ def test_one_name_per_head():
     found = name_pattern(np.stack([zoo, zoo[::-1]]))
     expected = np.array([list(NAME_OF.values()), list(NAME_OF.values())[::-1]])
     np.testing.assert_array_equal(found.name, expected)
-    np.testing.assert_allclose(found.score, np.ones((2, 6)), atol=1e-12)
-    assert (found.radius[0, 5], found.radius[1, 0], found.tied[1, 2]) == (2, 2, ("uniform",))
+    np.testing.assert_allclose(found.score, np.ones((2, 7)), atol=1e-12)
+    assert (found.radius[0, 6], found.radius[1, 0], found.tied[1, 2]) == (2, 2, ("uniform",))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
@@ -196,7 +198,88 @@ def test_a_sink_costs_score(rng):
     assert (found.name, found.score) == ("self", pytest.approx(0.5))
 
 
+class TestNames:
+    def test_a_head_whose_best_score_is_no_better_than_an_even_head_has_no_name(self):
+        """At n = 5 the diagonal gets a fifth by chance: 0.3 of the weight there says nothing."""
+        rows = np.array([0.3, 0.7, 0, 0, 0])
+        weights = np.stack([np.roll(rows if i % 2 else np.array([0.3, 0, 0, 0.7, 0]), i) for i in range(5)])
+        found = name_pattern(weights, True)
+        assert found.scores["self"] == pytest.approx(0.3)
+        assert (found.name, found.score) == ("mixed", max(found.scores.values()))
+        assert found.closest == tuple(sorted(found.scores, key=lambda name: -round(found.scores[name], 5))[:2])
+
+    def test_the_two_closest(self):
+        weights = 0.6 * patterns.next_token(31) + 0.4 * patterns.first_token(31)
+        found = name_pattern(np.stack([weights, weights]), True)
+        assert found.name.tolist() == ["next_token"] * 2
+        assert found.closest.tolist() == [["next_token", "first_token"]] * 2
+
+    def test_nobody_sees_the_next_token_under_a_causal_mask(self):
+        found = name_pattern(patterns.diagonal(31), masks.causal())
+        assert found.scores["next_token"] == pytest.approx(1 / 31)  # the last query's own place
+
+
+class TestPadding:
+    def padded(self, matrix, lengths=(7, 4), n=7):
+        """The pattern among the first positions of each batch entry; all others look at the first key."""
+        weights = np.zeros((len(lengths), 1, n, n))
+        for entry, length in zip(weights, lengths, strict=True):
+            entry[0, :length, :length] = matrix(length)
+            entry[0, length:, 0] = 1
+        return weights
+
+    @pytest.mark.parametrize("name", [name for name in NAME_OF if name not in ("causal_uniform", "local")])
+    @pytest.mark.parametrize("side", ["right", "left"])
+    def test_counts_nowhere(self, name, side):
+        weights, padding = self.padded(getattr(patterns, name)), np.arange(7) >= np.array([[7], [4]])
+        mask: object = masks.key_lengths([7, 4])
+        if side == "left":
+            weights, padding = weights[..., ::-1, ::-1].copy(), padding[:, ::-1]
+            for entry, length in zip(weights, (7, 4), strict=True):
+                entry[0, 7 - length :, 7 - length :] = getattr(patterns, name)(length)
+            mask = ~padding[:, None, None]
+        for options in ({"mask": mask}, {"mask": True, "padding": padding}):
+            found = name_pattern(weights, **options)
+            assert found.name.tolist() == [[NAME_OF[name]]] * 2
+            if options["mask"] is mask:
+                np.testing.assert_allclose(found.score, 1, atol=1e-12)
+
+    def test_labels_say_so(self):
+        labels = [["a", "b", "c", "d", "e", "f", "g"], ["a", "b", "c", "d", "[PAD]", "[PAD]", "[PAD]"]]
+        found = name_pattern(self.padded(patterns.next_token), masks.key_lengths([7, 7]), labels)
+        np.testing.assert_allclose(found.scores["next_token"], 1)
+
+    def test_fewer_queries_than_keys_are_not_told_by_the_mask(self):
+        found = name_pattern(np.eye(7)[None, None, 5:], masks.key_lengths([7]))
+        assert name_pattern(np.eye(7)[[0, 0]][None, None], masks.key_lengths([5])).name == [["first_token"]]
+        assert found.name == [["self"]]
+
+
 class TestTokens:
+    LABELS = ("[CLS]", "Yes", ",", "we", "can", ".", "[SEP]")
+
+    @pytest.mark.parametrize(("name", "places"), [("separator", [0, 6]), ("punctuation", [2, 5])])
+    def test_separators_and_punctuation(self, name, places):
+        weights = np.zeros((7, 7))
+        weights[:, places] = 0.5
+        found = name_pattern(weights, True, list(self.LABELS))
+        assert (found.name, found.score, found.shares[name]) == (name, pytest.approx(1), pytest.approx(1))
+        even = name_pattern(patterns.uniform(7), True, list(self.LABELS))
+        assert (even.name, even.scores[name], even.shares[name]) == ("uniform", pytest.approx(0), pytest.approx(2 / 7))
+        ids = np.array([101, 5, 6, 7, 8, 9, 102])
+        options = {"separators": [101, 102]} if name == "separator" else {"punctuation": [6, 9]}
+        assert name_pattern(weights, True, ids, **options).name == name
+        assert name not in name_pattern(weights, True, ids).scores
+
+    def test_the_first_token_is_called_so_even_if_it_is_a_separator(self):
+        found = name_pattern(patterns.first_token(7), True, list(self.LABELS))
+        assert (found.name, found.tied) == ("first_token", ("first_token", "separator"))
+
+    def test_labels_repeat_as_ids_do(self):
+        labels = [str(i) for i in self.IDS]
+        by_label, by_id = (name_pattern(self.copying(), masks.causal(), x) for x in (labels, self.IDS))
+        assert by_label.name == by_id.name == "induction"
+
     IDS = np.array([5, 2, 7, 5, 2, 7, 5, 2, 7])
 
     def copying(self, n_q=9):
@@ -208,7 +291,7 @@ class TestTokens:
         found = name_pattern(self.copying(n_q), masks.causal(), self.IDS)
         assert (found.name, found.score, found.tied) == ("induction", 1.0, ("induction",))
         assert found.shares["induction"] == 1
-        assert name_pattern(self.copying(n_q), masks.causal()).name == "local"
+        assert name_pattern(self.copying(n_q), masks.causal()).name == "mixed"
 
     def test_duplicates(self):
         same = (self.IDS[:, None] == self.IDS) & ~np.eye(9, dtype=bool)
@@ -230,7 +313,7 @@ class TestTokens:
     def test_each_batch_entry_has_its_own(self):
         weights = np.stack([[self.copying()], [self.copying()]])
         found = name_pattern(weights, masks.causal(), np.stack([self.IDS, np.arange(9)]))
-        assert found.name.tolist() == [["induction"], ["local"]]
+        assert found.name.tolist() == [["induction"], ["mixed"]]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +344,7 @@ class TestTokens:
         (
             lambda: name_pattern(patterns.uniform(4), None, np.ones(4)),
             TypeError,
-            r"token_ids must be whole numbers, got float64 of shape \(4,\)",
+            r"token_ids must be whole numbers, or labels as text, got float64 of shape \(4,\)",
         ),
         (
             lambda: name_pattern(patterns.uniform(4), None, [1, 2, 3]),

@@ -8,7 +8,7 @@ import pytest
 from clearhead import biases, masks
 from clearhead.call import prepare
 from clearhead.views import allowed as module
-from clearhead.views.allowed import allowed, counts, every_head, heads_share_mask, union_size
+from clearhead.views.allowed import allowed, allowed_at, counts, every_head, heads_share_mask, union_size
 
 N_Q, N_K = 37, 53
 
@@ -66,6 +66,20 @@ def test_how_many_they_are(call, monkeypatch):
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
     monkeypatch.setattr(module, "STRIP", 5 * N_K)
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
+
+
+def test_how_many_of_some_there_are(call):
+    found, expected = call
+    among = draw(2, N_K, seed=4) > 0.5
+    np.testing.assert_array_equal(counts(found, among), (expected & among[:, None, None]).sum(axis=-1))
+
+
+def test_one_key_of_each_query(call):
+    found, expected = call
+    keys = np.random.default_rng(5).integers(-3, N_K + 3, (2, N_Q))
+    there = (keys >= 0) & (keys < N_K)
+    wanted = np.take_along_axis(expected, np.where(there, keys, 0)[:, None, :, None], axis=-1)[..., 0]
+    np.testing.assert_array_equal(allowed_at(found, keys), wanted & there[:, None])
 
 
 def test_masks_that_heads_share_are_told(call):

@@ -54,7 +54,7 @@ class TestConstructedHeads:
         q, k = queries_and_keys(tokens(211))
         view = look(q[:5], k[:5], scale=1.0, mask=masks.causal(), top_k=0, map_size=0)
         assert view.patterns().labels.tolist() == list(HEADS[:5])
-        assert list(view.patterns().scores) == list(HEADS[:5])
+        assert list(view.patterns().scores) == list(zoo.NAMES)
 
     @pytest.mark.parametrize("n", [37, 211])
     def test_the_last_queries_of_a_cache(self, n):
@@ -115,8 +115,8 @@ class TestTheTextbook:
     """The textbook finds the same names and scores in the whole matrix of weights."""
 
     ZOO = (
-        "diagonal(n)", "previous_token(n)", "first_token(n)", "uniform(n)", "causal_uniform(n)", "local(n, 1)",
-        "local(n, 3)", "local(n, 7)",
+        "diagonal(n)", "previous_token(n)", "next_token(n)", "first_token(n)", "uniform(n)", "causal_uniform(n)",
+        "local(n, 1)", "local(n, 3)", "local(n, 7)",
     )  # fmt: skip
 
     @pytest.mark.parametrize("share", [1.0, 0.8, 0.6])
@@ -193,12 +193,61 @@ def check(row: Row) -> None:
     Truth(problem).check_patterns(view.patterns(ids), ids)
 
 
+class TestTokens:
+    LABELS = ("[CLS]", "Yes", ",", "we", "can", ".", "[SEP]")
+
+    def looking_at(self, places: list[int]) -> np.ndarray:
+        """Queries and keys of a head that looks at some places evenly, for a scale of 1: (7, 1)"""
+        return np.where(np.isin(np.arange(7), places), 20.0, 0.0)[:, None]
+
+    @pytest.mark.parametrize(("name", "places"), [("separator", [0, 6]), ("punctuation", [2, 5])])
+    def test_separators_and_punctuation(self, name, places):
+        k = self.looking_at(places)
+        view = look(np.ones((7, 1)), k, scale=1.0, tokens=list(self.LABELS))
+        found = view.patterns()
+        assert (found.labels, found.score) == (name, pytest.approx(1, abs=1e-6))
+        assert look(np.ones((7, 1)), k, scale=1.0).patterns(list(self.LABELS)).labels == name
+        ids, options = np.arange(7) + 100, {"separator": {"separators": [100, 106]}}
+        options["punctuation"] = {"punctuation": [102, 105]}
+        assert look(np.ones((7, 1)), k, scale=1.0).patterns(ids, **options[name]).labels == name
+        assert name not in look(np.ones((7, 1)), k, scale=1.0).patterns(ids).scores
+
+    @pytest.mark.parametrize("mask", [None, masks.causal(), ~masks.dilated(3), masks.key_lengths([17, 23])], ids=str)
+    def test_as_in_the_textbook(self, mask):
+        q, k = draw(2, 3, 23, 7) * 3, draw(2, 3, 23, 7, seed=1)
+        labels = np.random.default_rng(4).choice(["a", "b", ",", ".", "[SEP]"], (2, 23))
+        view = look(q, k, mask=mask, bias=biases.alibi(3), sinks=0.5)
+        found, exact = view.patterns(labels), zoo.name_pattern(view.weights(), mask or True, labels)
+        np.testing.assert_array_equal(found.labels, exact.name)
+        np.testing.assert_array_equal(found.closest, exact.closest)
+        assert list(found.scores)[-2:] == ["separator", "punctuation"]
+        for name in exact.scores:
+            np.testing.assert_allclose(found.scores[name], exact.scores[name], 0, 1e-5, err_msg=name)
+            np.testing.assert_allclose(found.shares[name], exact.shares[name], 0, 1e-5, err_msg=name)
+
+    def test_a_batch_of_one_is_none(self):
+        view = look(draw(3, 37, 5), draw(3, 37, 5))
+        one, none = view.patterns(tokens(37)[None]), view.patterns(tokens(37))
+        np.testing.assert_array_equal(one["induction"], none["induction"])
+
+    def test_other_tokens_on_either_side_are_not_compared(self):
+        """In cross-attention a query is no key, so no key is a duplicate of it."""
+        view = look(draw(5, 3), draw(5, 3), tokens=list("abcde"), key_tokens=list("abcde"))
+        assert list(view.patterns().scores) == list(zoo.NAMES)
+
+
 class TestTheTable:
+    def test_a_mixed_head_is_between_two(self):
+        found = look(draw(3, 211, 31) * 40, draw(3, 211, 31, seed=1), top_k=0, map_size=0).patterns()
+        first, second = found.closest[1]
+        assert found.scores[first][1] >= found.scores[second][1] == np.sort([x[1] for x in found.scores.values()])[-2]
+        assert f"mixed ({first}, {second})" in str(found).splitlines()[2]
+
     def test_prints_one_line_for_each_head(self):
         q, k = queries_and_keys(tokens(37))
         text = str(look(q, k, scale=1.0, mask=masks.causal()).patterns(tokens(37)))
         lines = text.splitlines()
-        titles = "head pattern score self previous first uniform local radius duplicate induction"
+        titles = "head pattern score self previous next first uniform local radius duplicate induction"
         assert " ".join(lines[0].split()) == titles
         assert len({len(line) for line in lines}) == 1
         assert [line.split()[:2] for line in lines[1:]] == [[str(n), name] for n, name in enumerate(HEADS)]

@@ -7,7 +7,7 @@ import pytest
 
 from clearhead import biases, masks
 from clearhead.views import look
-from clearhead.views.repeats import masses
+from clearhead.views.repeats import masses, masses_on
 
 N_Q, N_K = 47, 53
 
@@ -74,12 +74,29 @@ def test_any_leading_axes(shape, kv):
     ids = np.random.default_rng(2).integers(0, 5, N_K)
     for pattern, same in judge(view, ids).items():
         same = same if view.lead else same[0]
-        np.testing.assert_allclose(masses(view, ids)[pattern].mass, (view.weights() * same).sum(axis=-1), rtol=1e-11)
+        found = masses(view, np.broadcast_to(ids, (*view.batch_shape, N_K)))[pattern]
+        np.testing.assert_allclose(found.mass, (view.weights() * same).sum(axis=-1), rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_masses_on_keys_of_several_kinds(name):
+    view = look(draw(2, 3, N_Q, 7), draw(2, 3, N_K, 7, seed=1), **CALLS[name])
+    kinds = {"many": draw(2, N_K, seed=7) > 0, "few": draw(2, N_K, seed=8) > 1.5, "none": np.zeros((2, N_K), bool)}
+    options = CALLS[name]
+    mask = options.get("mask", np.ones((N_Q, N_K), bool))
+    allowed = mask.array(N_Q, N_K, batch_shape=(2,), heads=3) if isinstance(mask, masks.Mask) else mask
+    for kind, found in masses_on(view, kinds).items():
+        keys = kinds[kind][:, None, None]
+        expected = (view.weights() * keys).sum(axis=-1)
+        np.testing.assert_allclose(found.mass, expected, rtol=1e-11, atol=1e-14, err_msg=kind)
+        np.testing.assert_array_equal(found.keys, np.broadcast_to(allowed & keys, view.weights().shape).sum(axis=-1))
 
 
 class TestErrors:
     def test_ids_must_be_numbers(self, unchecked):
-        with pytest.raises(TypeError, match=r"token_ids must be whole numbers, got float64 of shape \(5,\)"):
+        with pytest.raises(
+            TypeError, match=r"token_ids must be whole numbers, or labels as text, got float64 of shape \(5,\)"
+        ):
             look(draw(5, 3), draw(5, 3)).patterns(np.ones(5))
 
     def test_one_for_each_key(self, unchecked):

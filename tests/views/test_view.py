@@ -55,6 +55,17 @@ class TestWhatAViewIs:
         assert repr(look(*arrays)) == "View(a batch of 2, 3 heads, 37 queries × 53 keys, float64)"
         assert repr(look(draw(5, 3), draw(7, 3))) == "View(1 head, 5 queries × 7 keys, float64)"
 
+    def test_it_says_which_axis_was_taken_for_what_where_that_is_doubtful(self):
+        """(b, n, h, d) given for (b, h, n, d)."""
+        mistaken = draw(2, 300, 8, 5)
+        first, doubt = repr(look(mistaken, mistaken)).splitlines()
+        assert first == "View(a batch of 2, 300 heads, 8 queries × 8 keys, float64)"
+        assert doubt.startswith("(300 heads of 8 positions: the axes are (…, heads, positions, width);")
+        assert "x.swapaxes(-3, -2)" in doubt
+        right = mistaken.swapaxes(-3, -2)
+        assert len(repr(look(right, right)).splitlines()) == 1
+        assert len(repr(look(draw(2, 12, 3, 5), draw(2, 12, 3, 5))).splitlines()) == 1  # twelve heads of three tokens
+
     def test_its_sizes(self, arrays):
         view = look(*arrays)
         assert (view.heads, view.n_q, view.n_k, view.batch_shape, view.lead) == (H, N_Q, N_K, (2,), (2, H))

@@ -22,8 +22,9 @@ What they are made of:
     scores       from a call's arrays to a tile of scores   tasks        the queue
     gemm         the product that lives in registers        thin         the same for a handful of queries
     tile         softmax, masks, bias, dropout on a tile    statistics   what is read off a tile of weights
-    memory       reading and writing the caller's arrays    vector       vector arithmetic as LLVM IR
-    target       how wide this machine's vectors are        compiler     compiling, and the cache on disk
+    memory       reading and writing the caller's arrays    places       which places of a tile are masked
+    target       how wide this machine's vectors are        vector       vector arithmetic as LLVM IR
+    compiler     compiling, and the cache on disk
 
 Nothing here checks its arguments; `clearhead.call` has done so.
 The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from clearhead import checks
+
 WORK = ("attention", "gradients", "look")
 
 
@@ -72,7 +74,13 @@ class Explanation:
             f"work       {self.tasks:,} tasks; {self.tiles_skipped:,} of {self.tiles:,} tiles skipped ({share})",
             f"memory     {_amount(self.bytes)} besides the inputs" + (f": {largest}" if largest else ""),
         ]
-        return "\n".join(lines + [f"slow       {reason}" for reason in self.slow])
+        lines += [f"slow       {reason}" for reason in self.slow]
+        doubt = checks.doubtful_axes(*self._heads_and_positions())
+        return "\n".join(lines + ([f"axes       {doubt}"] if doubt else []))
+
+    def _heads_and_positions(self) -> tuple[int, int]:
+        q, k, _ = self.shapes
+        return max(q[-3] if len(q) > 2 else 1, k[-3] if len(k) > 2 else 1), max(q[-2], k[-2])
 
     def _largest(self) -> list[tuple[str, int]]:
         """What takes most of the memory, in falling order, without what takes next to nothing."""

@@ -23,7 +23,7 @@ class Observation(NamedTuple):
     """In the type that was computed in; leading axes as the output's.
 
     entropy, max_weight, distance (…, h, n_q)  received (…, h, n_k)  top_indices, top_weights (…, h, n_q, k)
-    map_sum, map_max, map_count (…, h, cells of queries, cells of keys), map_max only if it was asked for
+    map_sum, map_count (…, h, cells of queries, cells of keys)
     """
 
     entropy: np.ndarray  # −Σ weight · log weight over the keys, in nats
@@ -33,8 +33,7 @@ class Observation(NamedTuple):
     top_indices: np.ndarray  # by falling weight, of equal scores the lower key first; −1 where no key is left
     top_weights: np.ndarray
     map_sum: np.ndarray  # position i is in cell i >> bits: cells are 2^bits positions, the fewest that fit
-    map_max: np.ndarray
-    map_count: np.ndarray  # of the scores that are not masked
+    map_count: np.ndarray  # of the places that are not masked
 
 
 class Watched(NamedTuple):
@@ -51,17 +50,15 @@ def observe(
     *,
     top_k: int = 0,
     map_size: int = 0,
-    peaks: bool = False,
     row_weights: np.ndarray | None = None,
     output: bool = True,
 ) -> Watched:
     """Run a call and watch it. The output and lse have the bits that the call alone gives.
 
-    With `peaks` there is a map of the largest weights beside that of their sums.
     row_weights (…, h, n_q), or what broadcasts to it: how much each query counts in what keys receive, 1 unless given.
     Without `output`, only the lse and the observation mean anything, and values are not mixed.
     """
-    watched = _Watching(call, top_k, map_size, peaks, row_weights, output)
+    watched = _Watching(call, top_k, map_size, row_weights, output)
     watched.run()
     mixed, lse = (_in_shape(call, x) for x in (watched.output, watched.lse))
     observation = Observation(*(_in_shape(call, x) for x in watched.observation()))
@@ -85,7 +82,7 @@ class _Watching:
     """The observing kernel on all strips of a call, and the arrays it fills."""
 
     def __init__(
-        self, call: Call, top_k: int, map_size: int, peaks: bool, row_weights: np.ndarray | None, with_output: bool
+        self, call: Call, top_k: int, map_size: int, row_weights: np.ndarray | None, with_output: bool
     ) -> None:
         self.call, self.top_k, self.with_output, kind = call, top_k, with_output, call.kind
         lead, n_q, n_k = call.lead, call.n_q, call.n_k
@@ -105,8 +102,7 @@ class _Watching:
         # rows end in room for a whole vector: a kernel adds to as many cells at once
         wide = (self.cells[0], self.cells[1] + TARGET.lanes(kind.itemsize))
         counted = (1,) * len(lead) if self.counting != EVERY_COUNT else lead
-        shapes = ((*lead, *wide), (*lead, wide[0] if peaks else 0, wide[1]), (*counted, *wide))
-        self.maps = [np.zeros(shape, kind) for shape in shapes]  # sum, maximum, count
+        self.maps = [np.zeros((*axes, *wide), kind) for axes in (lead, counted)]  # sum and count
 
     def run(self) -> None:
         if 0 in (math.prod(self.call.lead), self.call.n_q):
@@ -122,10 +118,10 @@ class _Watching:
                 cell_lengths(self.call.n_q, self.bits[0]), cell_lengths(self.call.n_k, self.bits[1])
             )
         else:
-            counts = self.maps[2][..., :n_k].astype(np.int64)
+            counts = self.maps[1][..., :n_k].astype(np.int64)
         return Observation(
             self.entropy, self.peak, self.distance, self.received.astype(kind), self.best_keys, self.best,
-            self.maps[0][..., :n_k], self.maps[1][..., :n_k], np.broadcast_to(counts, (*lead, n_q, n_k)),
+            self.maps[0][..., :n_k], np.broadcast_to(counts, (*lead, n_q, n_k)),
         )  # fmt: skip
 
     def _look_at(self, strip: Call, rows: slice) -> None:
@@ -145,7 +141,7 @@ class _Watching:
         received = np.zeros((parts, *strip.lead, strip.n_k), strip.kind)
         described, own_rows = Description(strip, plan), np.array(part_rows)
         notes = kernel.notes_for(strip.kind.itemsize, strip.n_k, self.kept)
-        map_sum, map_peak, map_count = (described.matrix(x) if x.size else ABSENT for x in maps)
+        map_sum, map_count = (described.matrix(x) if x.size else ABSENT for x in maps)
         watch = Watch(
             job=described.job(output, lse, self.sums.of((..., rows))),
             entropy=described.column(self.entropy[..., rows]),
@@ -156,7 +152,6 @@ class _Watching:
             received=described.column(received[0]),
             share=described.column(self.shares[..., rows]),
             map_sum=map_sum,
-            map_peak=map_peak,
             map_count=map_count,
             parts=parts,
             part_panels=panels,
@@ -173,9 +168,9 @@ class _Watching:
         start(kernel.run, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
         self.received += received.sum(axis=0, dtype=np.float64)
         if maps is not self.maps:
-            for whole, part, join in zip(self.maps, maps, (np.add, np.maximum, np.add), strict=True):
+            for whole, part in zip(self.maps, maps, strict=True):
                 for row, cell in enumerate(cells if part.size else ()):
-                    join(whole[..., cell, :], part[..., row, :], out=whole[..., cell, :])
+                    whole[..., cell, :] += part[..., row, :]
 
     def _rows_of_map(self, rows: slice, parts: int, queries: int) -> tuple[list[int], list[int]]:
         """For each part of some queries the first row of the map it adds to, and the cell that each row is of.
@@ -194,12 +189,12 @@ class _Watching:
 
 
 def _of_rows(x: np.ndarray, rows: int) -> np.ndarray:
-    """As a map, but with another number of rows, and empty. One without rows, that nobody asked for, stays so."""
+    """As a map, but with another number of rows, and empty. One without cells, that nobody asked for, stays so."""
     return x if not x.size else np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
 
 
 def _counting(call: Call) -> int:
-    """Whether scores that are not masked must be counted, and for which heads: for one if all have the same mask."""
+    """Whether places that are not masked must be counted, and for which heads: for one if all have the same mask."""
     if call.rule is not None or call.bias is not None or call.table is not None:
         return EVERY_COUNT
     leads = [] if call.ranges is None else [call.ranges.low.shape[:-2]]

@@ -19,7 +19,7 @@ import numpy as np
 from clearhead.kernels.compiler import helper, inlined, kernel
 from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite, split_inverse
 from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.job import BLOCK, EMPTY, FULL, NO_BIAS, Block, Job, Strided
+from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -37,6 +37,7 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
+from clearhead.kernels.places import count_unmasked, note_unmasked, score_block, spoil_query
 from clearhead.kernels.scores import (
     block_rows,
     head_address,
@@ -44,16 +45,15 @@ from clearhead.kernels.scores import (
     load_ranges,
     panel_of,
     row_address,
-    score_tile,
     tile_state,
 )
 from clearhead.kernels.statistics import catch_up, rank, read_statistics
 from clearhead.kernels.structs import WORD, laid_out, place, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, count_allowed, raise_row, soften_and_keep, weigh_scores
+from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, soften_and_keep, weigh_scores
 
-# What Watch.counting says: scores are not counted, for the first head only as all have the same mask, for every head.
+# What Watch.counting says: places are not counted, for the first head only as all have the same mask, for every head.
 NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
 
 
@@ -71,7 +71,6 @@ class Notes(NamedTuple):
     best: int  # (kept, width)
     best_keys: int  # (kept, width)
     sums: int  # (BLOCK, width): weights summed over the cells of keys
-    peaks: int  # (BLOCK, width)
     counts: int  # (BLOCK, width)
     turned: int  # (width, BLOCK)
     exponentials: int  # (n_k, width)
@@ -86,7 +85,7 @@ def notes_for(itemsize: int, n_k: int, kept: int) -> Notes:
     notes: Notes = laid_out(
         Notes, itemsize, tops=blocks * width, states=blocks, moment=width, inverse=width, factor=width, share=width,
         position=width, distance=width, best=kept * width, best_keys=kept * width,
-        sums=cells, peaks=cells, counts=cells, turned=cells, exponentials=n_k * width,
+        sums=cells, counts=cells, turned=cells, exponentials=n_k * width,
     )  # fmt: skip
     return notes
 
@@ -103,7 +102,6 @@ class Watch(NamedTuple):
     received: Strided
     share: Strided  # how much of each query's weights counts in what keys receive
     map_sum: Strided  # a row for each cell of queries
-    map_peak: Strided
     map_count: Strided
     parts: int  # into which a head's panels are dealt
     part_panels: int  # how many panels each part has
@@ -153,11 +151,12 @@ def watch_panel(watch, scratch, notes, panel):
             block = Block(key, keys, tile_state(job, scratch, panel, key, keys))
             poke_integer(like, notes.states + number * size, block.state)
             if block.state != EMPTY:
-                score_tile(job, scratch, panel, block)
+                first_time = counting and careful == 0
+                noted = score_block(job, scratch, panel, block, first_time, False)
                 tile = Tile(scratch.tile, keys, width)
                 rank(like, tile, key, watch.kept, notes.best, notes.best_keys)
-                if counting and careful == 0:
-                    count(watch, scratch, notes, panel, block)
+                if first_time:
+                    count(watch, scratch, notes, panel, block, noted)
                 values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
                 guarded = careful == 1 and not rows_finite(like, values, keys, job.d_v)
                 if guarded:
@@ -199,14 +198,15 @@ def look_back(watch, scratch, notes, panel, start, stop):
     size = size_of(like)
     base = head_address(job, watch.share, panel.head)
     clear(like, notes.share, width)
+    spoilt = False
     for i in range(width):
         poke(like, notes.position + i * size, cast(like, watch.position + panel.first + i))
         inverse = -1.0  # no query
         if i < panel.rows:
             poke(like, notes.share + i * size, peek(like, row_address(job, watch.share, base, panel.first + i)))
             total = float(peek(like, scratch.total + i * size))
-            # where every score is NaN so are its exponentials, and what is masked beside them stays 0
-            inverse = 1.0 / total if total != 0 and peek(like, scratch.top + i * size) != -np.inf else 0.0
+            spoilt |= math.isnan(total)  # then its exponentials become NaN, whatever the factor, and 0 where masked
+            inverse = 0.0 if total == 0 or math.isnan(total) else 1.0 / total
         poke(like, notes.inverse + i * size, cast(like, inverse))
     received = head_address(job, watch.received, panel.head) + part_of(watch, panel) * watch.part_step
     for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
@@ -215,8 +215,22 @@ def look_back(watch, scratch, notes, panel, start, stop):
         if state != EMPTY:
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
+            if spoilt:
+                spoil_block(watch, scratch, notes, panel, Block(key, keys, state))
             catch_up(like, notes.tops + number * width * size, scratch.top, notes.inverse, notes.factor)
             look_at_block(watch, notes, panel, Block(key, keys, state), received)
+
+
+@helper
+def spoil_block(watch, scratch, notes, panel, block):
+    """The kept exponentials of queries that have a NaN in sight: NaN, and 0 where they are masked."""
+    job = watch.job
+    like, width = job.like, job.width
+    size = size_of(like)
+    note_unmasked(job, scratch, panel, block)
+    for i in range(panel.rows):
+        if math.isnan(peek(like, scratch.total + i * size)):
+            spoil_query(job, scratch, block.keys, notes.exponentials + block.key * width * size, i, 0.0)
 
 
 @inlined
@@ -230,17 +244,15 @@ def look_at_block(watch, notes, panel, block, received):
         end = min(block.key + block.keys, (begun + cell + 1) << bits)
         tile = Tile(notes.exponentials + at * width * size, end - at, width)
         column = cell * width * size
-        read_statistics(like, tile, at, notes, received + at * size, notes.sums + column, notes.peaks + column)
+        read_statistics(like, tile, at, notes, received + at * size, notes.sums + column)
         at = end
         cell += 1
     if watch.map_sum.address != 0:
-        add_to_map(watch, notes, panel, watch.map_sum, Tile(notes.sums, cell, width), begun, False)
-        if watch.map_peak.address != 0:
-            add_to_map(watch, notes, panel, watch.map_peak, Tile(notes.peaks, cell, width), begun, True)
+        add_to_map(watch, notes, panel, watch.map_sum, Tile(notes.sums, cell, width), begun)
 
 
 @helper
-def add_to_map(watch, notes, panel, array, found, begun, highest):
+def add_to_map(watch, notes, panel, array, found, begun):
     """A block, summed over cells of keys, into the map's rows: one row of numbers for each query's cell."""
     job, bits = watch.job, watch.query_bits
     like, width = job.like, job.width
@@ -254,31 +266,22 @@ def add_to_map(watch, notes, panel, array, found, begun, highest):
     for i in range(panel.rows):
         cell = (watch.first_query + panel.first + i) >> bits
         target = base + (peek_long(watch.part_rows + part * WORD) + cell - here) * array.row
-        if highest:
-            raise_row(like, notes.turned + i * padded * size, target, padded)
-        else:
-            add_row(like, notes.turned + i * padded * size, target, padded)
+        add_row(like, notes.turned + i * padded * size, target, padded)
 
 
 @helper
-def count(watch, scratch, notes, panel, block):
-    """How many scores of a block are not masked, for each cell of the map."""
-    job = watch.job
-    like, width, bits = job.like, job.width, watch.key_bits
-    size = size_of(like)
+def count(watch, scratch, notes, panel, block, noted):
+    """How many places of a block are not masked, for each cell of the map."""
+    job, bits = watch.job, watch.key_bits
+    width = job.width
+    size = size_of(job.like)
     at, cell, begun = block.key, 0, block.key >> bits
-    every = block.state == FULL and job.bias_form == NO_BIAS
     while at < block.key + block.keys:
         end = min(block.key + block.keys, (begun + cell + 1) << bits)
-        target = notes.counts + cell * width * size
-        if every:
-            for i in range(width):
-                poke(like, target + i * size, cast(like, end - at))
-        else:
-            count_allowed(like, Tile(scratch.tile + (at - block.key) * width * size, end - at, width), target)
+        count_unmasked(job, scratch, block, noted, at, end, notes.counts + cell * width * size)
         at = end
         cell += 1
-    add_to_map(watch, notes, panel, watch.map_count, Tile(notes.counts, cell, width), begun, False)
+    add_to_map(watch, notes, panel, watch.map_count, Tile(notes.counts, cell, width), begun)
 
 
 @helper

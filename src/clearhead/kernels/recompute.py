@@ -14,7 +14,6 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import operations, start, without_values
 from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
 from clearhead.kernels.sums import Sums
+from clearhead.matrices import Pooled
 
 STRIP = 256  # queries whose mask is worked out at a time where it is a rule
 
@@ -92,19 +92,11 @@ def of_head(call: Call, sums: Sums, batch: tuple[int, ...], head: int) -> tuple[
     return chosen, sums.of((*batch, slice(head, head + 1)))
 
 
-class Pooled(NamedTuple):
-    """A window in cells: the sum and the maximum of each cell's weights, and how many of its places are not masked.
-
-    Each (*call.lead, cells of queries, cells of keys). A sum with a NaN in it is NaN; a maximum passes over them.
-    """
-
-    total: np.ndarray
-    peak: np.ndarray
-    places: np.ndarray
-
-
 def pooled(call: Call, sums: Sums, rows: slice, cols: slice, query_bits: int, key_bits: int) -> Pooled:
-    """A window pooled into cells of 2^query_bits × 2^key_bits places, counted from its start. Memory is the cells'."""
+    """A window pooled into cells of 2^query_bits × 2^key_bits places, counted from its start: (*call.lead, cells)
+
+    Memory is the cells'.
+    """
     rows, cols = (_run(x, n) for x, n in ((rows, call.n_q), (cols, call.n_k)))
     cells = (*call.lead, *(-(-_length(x) >> bits) for x, bits in ((rows, query_bits), (cols, key_bits))))
     found = Pooled(np.zeros(cells), np.zeros(cells), np.zeros(cells, np.int64))

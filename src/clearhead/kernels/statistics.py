@@ -93,14 +93,14 @@ def catch_up(v: Vectors, then: ir.Value, top: ir.Value, inverse: ir.Value, facto
 
 @vector_code
 def read_statistics(
-    v: Vectors, tile: Tile, first_key: ir.Value, notes: Fields, received: ir.Value, sums: ir.Value, peaks: ir.Value
+    v: Vectors, tile: Tile, first_key: ir.Value, notes: Fields, received: ir.Value, sums: ir.Value
 ) -> None:
     """Read statistics off some rows of a tile of exponentials, whose weights are tile[key, query] · factor[query].
 
     A negative inverse marks a lane without a query, in which a masked key may have left NaN.
 
     distance[query] += Σ weight · |position[query] − key|    received[key] += Σ weight · share[query] over the queries
-    sums[query] = Σ weight, peaks[query] = max weight, over the keys
+    sums[query] = Σ weight over the keys
     """
     builder = v.b
     step = v.lanes * v.size
@@ -115,7 +115,7 @@ def read_statistics(
     queries = [builder.fcmp_unordered(">=", x, v.const(0.0)) for x in panel(notes.inverse)]  # or NaN
 
     def row(i: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
-        away, total, peak = carried[:WIDEST], carried[WIDEST : 2 * WIDEST], carried[2 * WIDEST :]
+        away, total = carried[:WIDEST], carried[WIDEST:]
         key = v.splat(builder.sitofp(builder.add(first_key, i), v.scalar))
         here = builder.gep(base, [builder.mul(i, v.index(WIDEST * step))])
         got = v.const(0.0)
@@ -124,13 +124,12 @@ def read_statistics(
             weight = v.select(queries[c], weight, v.const(0.0))
             away[c] = v.fma(weight, v.abs(builder.fsub(positions[c], key)), away[c])
             total[c] = builder.fadd(total[c], weight)
-            peak[c] = v.max(weight, peak[c])
             got = v.fma(weight, shares[c], got)
         place = builder.bitcast(v.pointer(received, builder.mul(i, v.index(v.size))), v.scalar.as_pointer())
         builder.store(builder.fadd(builder.load(place), v.reduce_add(got)), place)
-        return away + total + peak
+        return away + total
 
-    found = v.loop(tile.keys, 1, panel(distance) + [v.const(0.0)] * (2 * WIDEST), row)
-    for n, address in enumerate((distance, sums, peaks)):
+    found = v.loop(tile.keys, 1, panel(distance) + [v.const(0.0)] * WIDEST, row)
+    for n, address in enumerate((distance, sums)):
         for c in columns:
             v.store(found[n * WIDEST + c], v.pointer(address, c * step))

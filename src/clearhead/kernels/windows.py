@@ -7,6 +7,7 @@ them is ever there.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from clearhead.kernels.compiler import helper, inlined, kernel
@@ -27,19 +28,19 @@ from clearhead.kernels.memory import (
     turn_rows,
     write_row,
 )
+from clearhead.kernels.places import count_unmasked, score_block, spoil_query
 from clearhead.kernels.scores import (
     head_address,
     load_queries,
     load_ranges,
     panel_of,
     row_address,
-    score_tile,
     tile_state,
     whole_panel,
 )
 from clearhead.kernels.structs import WORD, laid_out, place, view
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import Tile, count_allowed, pool_weights, weigh_scores
+from clearhead.kernels.tile import Tile, pool_weights, weigh_scores
 
 
 class CellScratch(NamedTuple):
@@ -95,34 +96,48 @@ def weigh_panel(window, scratch, cell, panel):
     job = window.job
     load_queries(job, scratch, panel)
     start, stop = load_ranges(job, scratch, panel)
-    load_sums(job, scratch, panel)
+    spoilt = load_sums(job, scratch, panel)
     for key in range(start, stop, BLOCK):
         keys = min(BLOCK, stop - key)
         block = Block(key, keys, tile_state(job, scratch, panel, key, keys))
         if block.state != EMPTY:
-            score_tile(job, scratch, panel, block)
+            noted = score_block(job, scratch, panel, block, window.map_count.address != 0, spoilt)
+            if spoilt:
+                spoil_scores(job, scratch, panel, block)
             if window.weights.address != 0:
-                weigh_scores(
-                    job.like, Tile(scratch.tile, keys, job.width), scratch.top, scratch.total, scratch.alpha
-                )  # fmt: skip
+                tile = Tile(scratch.tile, keys, job.width)
+                weigh_scores(job.like, tile, scratch.top, scratch.total, scratch.alpha)
                 write_weights(window, scratch, panel, block)
             else:
-                pool_block(window, scratch, cell, panel, block)
+                pool_block(window, scratch, cell, panel, block, noted)
 
 
 @helper
 def load_sums(job, scratch, panel):
-    """Each query's largest score, and the inverse of its sum in two words."""
+    """Each query's largest score, and the inverse of its sum in two words; returns whether one of them is NaN."""
     like = job.like
     size = size_of(like)
     clear(like, scratch.top, job.width)
     clear(like, scratch.total, job.width)
     clear(like, scratch.alpha, job.width)
     tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
+    spoilt = False
     for i in range(panel.rows):
         poke(like, scratch.top + i * size, peek(like, row_address(job, job.top, tops, panel.first + i)))
         total = peek(like, row_address(job, job.total, totals, panel.first + i))
         split_inverse(like, total, scratch.total + i * size, scratch.alpha + i * size)
+        spoilt |= math.isnan(total)
+    return spoilt
+
+
+@helper
+def spoil_scores(job, scratch, panel, block):
+    """The scores of queries that have a NaN in sight: NaN, and −inf where they are masked."""
+    like = job.like
+    size = size_of(like)
+    for i in range(panel.rows):
+        if math.isnan(peek(like, scratch.total + i * size)):
+            spoil_query(job, scratch, block.keys, scratch.tile, i, -math.inf)
 
 
 @helper
@@ -144,7 +159,7 @@ def write_weights(window, scratch, panel, block):
 
 
 @inlined
-def pool_block(window, scratch, cell, panel, block):
+def pool_block(window, scratch, cell, panel, block, noted):
     """A tile of scores, as weights, into the cells of the map, one cell of keys after another."""
     job = window.job
     like, width = job.like, job.width
@@ -155,7 +170,7 @@ def pool_block(window, scratch, cell, panel, block):
         end = min(block.key + block.keys, (column + 1) << window.key_bits)
         tile = Tile(scratch.tile + (at - block.key) * width * size, end - at, width)
         if window.map_count.address != 0:
-            count_allowed(like, tile, cell.counts)
+            count_unmasked(job, scratch, block, noted, at, end, cell.counts)
         pool_weights(like, tile, scratch, cell)
         add_to_cells(window, cell, panel, column)
         at = end

@@ -96,6 +96,7 @@ def _whole(name: str, value: int) -> int:
 @dataclass(frozen=True, eq=False)
 class _KeyLengths(Mask):
     lengths: np.ndarray
+    padded: bool  # whether the rest is padding, and not only out of sight
 
     def __repr__(self) -> str:
         return f"{'key_lengths' if self.lengths.ndim else 'prefix'}({shown(self.lengths)})"
@@ -109,6 +110,10 @@ class _KeyLengths(Mask):
         high[...] = (self.lengths - sizes.keys.start)[..., None, None, None]
         return within(np.zeros_like(high), high, sizes.n_k)
 
+    def padding(self, sizes: Sizes) -> np.ndarray | None:
+        lengths = over_batch("lengths", self.lengths, sizes)
+        return np.asarray(sizes.keys) >= lengths[..., None] if self.padded else None
+
 
 def key_lengths(lengths: ArrayLike | int) -> Mask:
     """Only the first `lengths[b]` keys of each batch entry are real, the rest is padding. lengths (*batch)"""
@@ -117,12 +122,12 @@ def key_lengths(lengths: ArrayLike | int) -> Mask:
         raise TypeError(f"lengths must be integers, one per batch entry, got {array.dtype.name}")
     if (array < 0).any():
         raise ValueError(f"lengths must not be negative, got {array.min()}")
-    return _KeyLengths(array.astype(np.int64))
+    return _KeyLengths(array.astype(np.int64), padded=True)
 
 
 def prefix(length: int) -> Mask:
     """The first `length` keys, for every query: `causal() | prefix(10)` reads a prompt of 10 both ways."""
-    return _KeyLengths(np.asarray(checks.count("length", length, least=0), np.int64))
+    return _KeyLengths(np.asarray(checks.count("length", length, least=0), np.int64), padded=False)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from clearhead import checks
-from clearhead.masks.lookup import look_up, shown
+from clearhead.masks.lookup import look_up, over_batch, shown
 from clearhead.masks.ranges import Ranges, both, either, outside
 from clearhead.masks.sizes import Sizes, Where, places
 
@@ -49,6 +49,10 @@ class Mask:
 
     def period(self) -> int | None:
         """The step, if this mask allows every so many keys, counted from the query's own, and is nothing else."""
+        return None
+
+    def padding(self, sizes: Sizes) -> Bool[np.ndarray, "*batch n_k"] | None:
+        """Which keys are padding, where a mask is there to say so: `key_lengths`, or flags (…, 1, 1, n_k)."""
         return None
 
     def array(
@@ -105,6 +109,15 @@ class BooleanArray(Mask):
         )
         return self.allowed[..., rows, columns]
 
+    def padding(self, sizes: Sizes) -> np.ndarray | None:
+        """With one row for all heads and queries of a batch entry, what is forbidden at either end is padding."""
+        if self.allowed.ndim < 3 or self.allowed.shape[-3:-1] != (1, 1):
+            return None
+        real = over_batch("mask", self.allowed[..., 0, 0, :], sizes, of_keys=True)
+        real = np.broadcast_to(real, (*sizes.batch_shape, sizes.n_k))
+        begun, ends = (np.logical_or.accumulate(x, axis=-1) for x in (real, real[..., ::-1]))
+        return ~(begun & ends[..., ::-1])
+
     def _reaches(self, sizes: Sizes) -> None:
         """It has a row for each query and a column for each key, or one for all."""
         axes = (("n_q", "queries", sizes.queries), ("n_k", "keys", sizes.keys))
@@ -138,6 +151,10 @@ class Both(Mask):
 
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return both(self.a.ranges(sizes), self.b.ranges(sizes))
+
+    def padding(self, sizes: Sizes) -> np.ndarray | None:
+        found = [x for x in (self.a.padding(sizes), self.b.padding(sizes)) if x is not None]
+        return np.logical_or.reduce(found) if found else None
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ class Once(Mask):
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return self.mask.ranges(sizes)
 
+    def padding(self, sizes: Sizes) -> np.ndarray | None:
+        return self.mask.padding(sizes)
+
 
 def resolve(mask: Mask | None, sizes: Sizes) -> Resolved:
     """What a mask means in a call of these sizes. The parts it joins with & may each be said in another way."""

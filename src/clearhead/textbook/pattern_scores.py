@@ -10,34 +10,61 @@ none of its keys is looked at, and for a pattern of a single key it is the weigh
 Tokens do not say which of their places matters, so the patterns of tokens count mass alone, above what an even head
 would leave there by chance: (A − c/n) / (1 − c/n) with n keys in all, over the queries that have such a key.
 
+A score supports a name where it is a fifth of the way from the c/n, on average, that an even head has under the same
+mask to 1; one that supports uniform is at least a half.
+
 A and H are sums over keys, and sums can be taken while the weights stream by and are forgotten. That is how
 `clearhead.look(…).patterns()` finds the same names and scores without the matrix; here they are read off the whole.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
+from clearhead.masks import Mask, Sizes, array
 from clearhead.textbook.masks import AnyMask, create_causal_mask, mask_for_scores
 from clearhead.textbook.relative import distances
+from clearhead.textbook.token_kinds import are, is_padding, is_punctuation, is_separator, of_kind
 
 NEAR_RADII = tuple(range(1, 33))  # of the windows that are tried; beyond 32 only a few,
 WIDE_RADII = (64, 128, 256, 512)  # and what is further away is not local
 DIGITS = 5  # scores that agree in so many are equal, so that rounding names no head
+LEAST_SCORE = 0.2  # of what there is above chance must be there before a pattern names a head,
+LEAST_UNIFORM = 0.5  # and as many of the keys in use before it is called uniform
 
 
-def position_keys(n_q: int, n_k: int) -> dict[str, Bool[np.ndarray, "n_q n_k"]]:
-    """The keys of each pattern that is told by position alone, by name; `window_keys` has those of local."""
+def position_keys(
+    n_q: int, n_k: int, padding: Bool[np.ndarray, "*lead n_k"] | None = None
+) -> dict[str, Bool[np.ndarray, "... n_q n_k"]]:
+    """The keys of each pattern that is told by position alone, by name; `window_keys` has those of local.
+
+    → (n_q, n_k), or with padding, which may be at either end, (*lead, n_q, n_k)
+    """
     distance, key = distances(n_q, n_k), np.arange(n_k)
     query = distance + key  # the position of each query among the keys
+    first, last = (np.asarray(x)[..., None, None] for x in real_ends(padding, n_k))
+    inside = (first <= query) & (query <= last)
     return {
         "self": distance == 0,
-        "previous_token": (key == np.maximum(query - 1, 0)) & (query >= 0),
-        "first_token": np.broadcast_to(key == 0, (n_q, n_k)),
+        "previous_token": (key == np.maximum(query - 1, first)) & inside,
+        "next_token": (key == np.minimum(query + 1, last)) & inside,
+        "first_token": np.broadcast_to(key == first, (*first.shape[:-2], n_q, n_k)),
         "uniform": np.ones((n_q, n_k), dtype=bool),
     }
+
+
+def real_ends(
+    padding: Bool[np.ndarray, "*lead n_k"] | None, n_k: int
+) -> tuple[Int[np.ndarray, "*lead"], Int[np.ndarray, "*lead"]]:
+    """The first and the last key that is no padding, or of all keys if all of them are."""
+    if padding is None or n_k == 0:
+        return np.array(0), np.array(n_k - 1)
+    real = ~padding | padding.all(axis=-1, keepdims=True)
+    return np.asarray(real.argmax(axis=-1)), np.asarray(n_k - 1 - real[..., ::-1].argmax(axis=-1))
 
 
 def window_keys(n_q: int, n_k: int, radius: int | Int[np.ndarray, "*heads"]) -> Bool[np.ndarray, "... n_q n_k"]:
@@ -46,39 +73,106 @@ def window_keys(n_q: int, n_k: int, radius: int | Int[np.ndarray, "*heads"]) -> 
     return keys
 
 
-def token_keys(token_ids: ArrayLike, shape: tuple[int, ...]) -> dict[str, Bool[np.ndarray, "... n_q n_k"]]:
+def token_keys(
+    tokens: np.ndarray,
+    shape: tuple[int, ...],
+    separators: Collection[object] | None = None,
+    punctuation: Collection[object] | None = None,
+) -> dict[str, Bool[np.ndarray, "... n_q n_k"]]:
     """The keys of each pattern of tokens, by name.
 
-    token_ids (*batch, n_k) or (n_k), the queries being the last of them; `shape` is that of the weights
+    tokens (*batch, n_k) as `checked_tokens` gives them; `shape` is that of the weights
     → (*batch, 1, n_q, n_k), or (n_q, n_k) if there is no head axis
     """
     *leading, n_q, n_k = shape
-    ids = checked_token_ids(token_ids, n_q, n_k, tuple(leading[:-1]))
-    ids = ids[..., None, :] if leading else ids
+    ids = tokens[..., None, :] if leading else tokens
     same = ids[..., n_k - n_q :, None] == ids[..., None, :]
     after_same = np.concatenate([np.zeros_like(same[..., :1]), same[..., :-1]], axis=-1)  # one key further on
     distance = distances(n_q, n_k)
-    return {"duplicate_token": same & (distance != 0), "induction": after_same & (distance > 0)}
+    kinds = {name: x[..., None, :] for name, x in token_kinds(ids, separators, punctuation).items()}
+    return {
+        "duplicate_token": same & (distance != 0),
+        "induction": after_same & (distance > 0),
+        **{name: np.broadcast_to(x, same.shape) for name, x in kinds.items()},
+    }
 
 
-def checked_token_ids(
-    token_ids: ArrayLike, n_q: int, n_k: int, batch_shape: tuple[int, ...]
-) -> Int[np.ndarray, "*batch n_k"]:
-    """One token id for each key and batch entry: → (*batch, n_k)"""
+def token_kinds(
+    tokens: np.ndarray, separators: Collection[object] | None = None, punctuation: Collection[object] | None = None
+) -> dict[str, Bool[np.ndarray, "*tokens"]]:
+    """Which tokens part texts and which punctuate: those that are named, by id or label, else what labels say."""
+    found = {
+        "separator": of_kind("separators", tokens, separators, is_separator),
+        "punctuation": of_kind("punctuation", tokens, punctuation, is_punctuation),
+    }
+    return {name: x for name, x in found.items() if x is not None}
+
+
+def padding_of(
+    given: ArrayLike | bool | None, mask: AnyMask | None, tokens: np.ndarray | None, sizes: Sizes
+) -> Bool[np.ndarray, "*batch n_k"] | None:
+    """Which keys are padding, None if none is: → (*batch, n_k)
+
+    Those that are `given`, or else those that a mask leaves out whose purpose it is: `masks.key_lengths`, and flags
+    (…, 1, 1, n_k) with False, or floats with −inf, at either end. Besides, tokens labelled [PAD], <pad> and the like.
+    """
+    found: list[np.ndarray | None] = []
+    if given is not None:
+        found.append(_checked_padding(given, sizes))
+    elif mask is not None:
+        found.append(_as_mask(mask).padding(sizes))
+    if tokens is not None and tokens.dtype.kind == "U":
+        found.append(np.broadcast_to(are(is_padding, tokens), (*sizes.batch_shape, sizes.n_k)))
+    there = [x for x in found if x is not None and x.any()]
+    return np.logical_or.reduce(there) if there else None
+
+
+def _as_mask(mask: AnyMask) -> Mask:
+    """A mask, boolean or added to the scores, as one that says what is padding."""
+    if isinstance(mask, Mask):
+        return mask
+    flags = np.asarray(mask)
+    return array(flags if flags.dtype == np.bool_ else ~np.isneginf(flags))
+
+
+def _checked_padding(padding: ArrayLike | bool, sizes: Sizes) -> Bool[np.ndarray, "*batch n_k"]:
+    """Flags for the keys of each batch entry, of which the queries are the last."""
+    flags = np.asarray(padding)
+    if flags.dtype != np.bool_:
+        raise TypeError(f"padding must be boolean (True = padding, as in ids == pad_id), got {flags.dtype.name}")
+    if sizes.n_q > sizes.n_k and flags.any():
+        raise ValueError(
+            f"padding is of queries and keys alike, but {sizes.n_q} queries cannot be the last positions of "
+            f"{sizes.n_k} keys"
+        )
+    return _for_each_key("padding needs a flag", flags, sizes.n_k, sizes.batch_shape)
+
+
+def checked_tokens(token_ids: ArrayLike, n_q: int, n_k: int, batch_shape: tuple[int, ...]) -> np.ndarray:
+    """One token for each key and batch entry, by its id or by its label: → (*batch, n_k), of integers or of text"""
     ids = np.asarray(token_ids)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"token_ids must be whole numbers, got {ids.dtype.name} of shape {ids.shape}")
+    if ids.dtype.kind not in "iuU":
+        raise TypeError(
+            f"token_ids must be whole numbers, or labels as text, got {ids.dtype.name} of shape {ids.shape}"
+        )
     if n_q > n_k:
         raise ValueError(
             f"token_ids name the tokens of queries and keys alike, but {n_q} queries cannot be the last positions of "
             f"{n_k} keys"
         )
+    return _for_each_key("token_ids need one id", ids, n_k, batch_shape)
+
+
+def _for_each_key(what: str, values: np.ndarray, n_k: int, batch_shape: tuple[int, ...]) -> np.ndarray:
+    """One value for each key and batch entry. A batch of one, as tokenizers make it, is none: → (*batch, n_k)"""
+    given = values.shape
+    while values.ndim > len(batch_shape) + 1 and values.shape[0] == 1:
+        values = values[0]
     try:
-        return np.broadcast_to(ids, (*batch_shape, n_k))
+        return np.broadcast_to(values, (*batch_shape, n_k))
     except ValueError:
         raise ValueError(
-            f"token_ids need one id for each of the {n_k} keys, shape {(*batch_shape, n_k)} or {(n_k,)}, "
-            f"got shape {ids.shape}"
+            f"{what} for each of the {n_k} keys, shape {(*batch_shape, n_k)} or {(n_k,)}, got shape {given}"
         ) from None
 
 
@@ -133,6 +227,24 @@ def above_chance(
     return np.asarray(np.clip(above / np.where(possible == 0, 1, possible), 0, 1))
 
 
+def chance_of(
+    keys: Bool[np.ndarray, "... n_q n_k"],
+    allowed: Bool[np.ndarray, "... n_q n_k"],
+    queries: Bool[np.ndarray, "... n_q"],
+) -> Float[np.ndarray, "*heads"]:
+    """The score of an even head under the same mask: c/n, the part of the keys that are those of the pattern."""
+    return mean_over(queries, keys.sum(axis=-1) / np.maximum(allowed.sum(axis=-1), 1))
+
+
+def least_scores(chances: dict[str, Float[np.ndarray, "*heads"]]) -> dict[str, Float[np.ndarray, "*heads"]]:
+    """The scores that support a name, by the scores of an even head: a part of the way from there to 1.
+
+    An even head is uniform, so for that another limit is set: half of the keys must be in use.
+    """
+    least = {name: np.asarray(chance + LEAST_SCORE * (1 - chance)) for name, chance in chances.items()}
+    return least | {"uniform": np.full_like(chances["self"], LEAST_UNIFORM)}
+
+
 def mean_over(
     queries: Bool[np.ndarray, "... n_q"], scores: Float[np.ndarray, "... n_q"]
 ) -> Float[np.ndarray, "*heads"]:
@@ -141,28 +253,46 @@ def mean_over(
     return np.asarray(np.minimum(total / np.maximum(queries.sum(axis=-1), 1), 1))  # rounding may reach past 1
 
 
+def is_tried(radius: int | Int[np.ndarray, " radii"], n: int | Int[np.ndarray, ...]) -> Bool[np.ndarray, ...]:
+    """Whether a window is tried among n keys: it has less than all of them, and a wide one at most half."""
+    radius = np.asarray(radius)
+    least = np.where(radius <= max(NEAR_RADII), radius + 2, 2 * radius + 1)
+    return np.asarray((radius == 1) | (least <= n))
+
+
 def tried_radii(n_k: int) -> list[int]:
-    """The radii of the windows that are tried: less than all keys, and the wide ones at most half of them."""
-    near = [radius for radius in NEAR_RADII if radius == 1 or radius < n_k - 1]
-    return near + [radius for radius in WIDE_RADII if radius <= (n_k - 1) // 2]
+    """The radii of the windows that are tried."""
+    return [radius for radius in NEAR_RADII + WIDE_RADII if is_tried(radius, n_k)]
+
+
+def may_be_best(
+    radius: int | Int[np.ndarray, " radii"],
+    score: Float[np.ndarray, ...],
+    uniform: Float[np.ndarray, ...],
+    n: int | Int[np.ndarray, ...],
+) -> Bool[np.ndarray, ...]:
+    """Whether a window of n keys may be the best, by its score and that of uniform.
+
+    One of more than half the sequence is nearly uniform, and noise alone would often prefer it to uniform. It counts
+    only where it leaves at most half as much unexplained.
+    """
+    narrow = radius <= np.maximum((np.asarray(n) - 1) // 2, 1)
+    return np.asarray(is_tried(radius, n) & (narrow | (1 - score <= (1 - uniform) / 2)))
 
 
 def best_radius(
     weights: Float[np.ndarray, "... n_q n_k"],
     allowed: Bool[np.ndarray, "... n_q n_k"],
     queries: Bool[np.ndarray, "... n_q"],
+    n: int | Int[np.ndarray, ...] | None = None,
 ) -> Int[np.ndarray, "*heads"]:
-    """The radius of the window that fits each head best: → (…)
-
-    A window of more than half the sequence is nearly uniform, and noise alone would often prefer one to uniform. It
-    counts only where it leaves at most half as much unexplained.
-    """
+    """The radius of the window that fits each head best: → (…). n: how many keys are no padding, all unless given."""
     n_q, n_k = weights.shape[-2:]
-    unexplained = 1 - mean_over(queries, even_mass_on(weights, allowed))
+    n = n_k if n is None else n
+    uniform = mean_over(queries, even_mass_on(weights, allowed))
     best, best_radius = np.full(weights.shape[:-2], -1.0), np.ones(weights.shape[:-2], dtype=int)
     for radius in tried_radii(n_k):
         score = mean_over(queries, even_mass_on(weights, allowed & window_keys(n_q, n_k, radius)))
-        fits = (radius <= max((n_k - 1) // 2, 1)) | (1 - score <= unexplained / 2)
-        better = fits & (np.round(score, DIGITS) > best)
+        better = may_be_best(radius, score, uniform, n) & (np.round(score, DIGITS) > best)
         best, best_radius = np.where(better, np.round(score, DIGITS), best), np.where(better, radius, best_radius)
     return best_radius

@@ -5,17 +5,22 @@ In each pattern a query shares its weight evenly among a few keys, so a pattern 
     name              its keys                                                             as a matrix
     self              the query's own position                                             `diagonal`
     previous_token    the one before it; the first has none and looks at itself            `previous_token`
+    next_token        the one after it; the last has none and looks at itself              `next_token`
     first_token       the first key, where heads rest that have nothing to do              `first_token`
     uniform           all keys it may attend to                                            `uniform`, `causal_uniform`
     local             those of them at most so far away, for the radius that fits best     `local`
     duplicate_token   other places of the query's own token
     induction         the keys right after earlier places of it
+    separator         tokens that part texts, such as [SEP]
+    punctuation       full stops, commas and the like
 
-How much a head looks like a pattern is its score, which is defined in `pattern_scores`.
+How much a head looks like a pattern is its score, which is defined in `pattern_scores`. What a mask forbids is no key
+of a pattern: under a causal mask no head looks like next_token.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,16 +29,23 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks
+from clearhead.masks import Sizes
 from clearhead.textbook.masks import AnyMask, create_causal_mask
 from clearhead.textbook.pattern_scores import (
     DIGITS,
+    LEAST_SCORE,
     above_chance,
     allowed_keys,
     best_radius,
+    chance_of,
+    checked_tokens,
     even_mass_on,
+    least_scores,
     mass_on,
     mean_over,
+    padding_of,
     position_keys,
+    real_ends,
     token_keys,
     window_keys,
 )
@@ -41,8 +53,7 @@ from clearhead.textbook.validate import validate_attention
 
 # In this order names win when patterns coincide: at n = 1 all of them do; at n = 2 the previous token is the first
 # one and a window of radius 1 is everything. From n = 3 on every pattern is a matrix of its own.
-NAMES = ("self", "previous_token", "first_token", "uniform", "local")
-LEAST_SCORE = 0.2  # below, a head is called mixed: no pattern says much about it
+NAMES = ("self", "previous_token", "next_token", "first_token", "uniform", "local")
 LEAST_QUERIES = 0.1  # of the queries must have a key of a pattern of tokens before it names a head
 
 
@@ -54,6 +65,11 @@ def diagonal(n: int) -> Float[np.ndarray, "n n"]:
 def previous_token(n: int) -> Float[np.ndarray, "n n"]:
     """Every token looks at the one before it, and the first, which has none, at itself: weights (n, n)."""
     return _even(position_keys(checks.count("n", n), n)["previous_token"])
+
+
+def next_token(n: int) -> Float[np.ndarray, "n n"]:
+    """Every token looks at the one after it, and the last, which has none, at itself: weights (n, n)."""
+    return _even(position_keys(checks.count("n", n), n)["next_token"])
 
 
 def first_token(n: int) -> Float[np.ndarray, "n n"]:
@@ -83,10 +99,12 @@ def local(n: int, radius: int = 1) -> Float[np.ndarray, "n n"]:
 class PatternMatch:
     """What a head looks like. Arrays with one entry per head (…), or plain values for a single matrix.
 
-    `name` is the pattern with the best score, "mixed" if none reaches 0.2 and "none" if no query has a key left, and
-    `score` is that best score. `scores` has them all by name, and `shares` how much of the attention lies on each
-    pattern's keys, evenly or not. `radius` belongs to the window that fits best. `tied` has every name that is as good
-    as `name`, in the order in which names win.
+    `name` is the pattern with the best score of those that a score supports, "mixed" if none is and "none" if no query
+    has a key left, and `score` is that best score. A score supports its name if it is at least a fifth of the way from
+    what an even head would score under the same mask to 1, and uniform if it is at least a half. `closest` has the two
+    names with the best scores, (…, 2), supported or not: those that a mixed head is between. `scores` has all by name,
+    and `shares` how much of the attention lies on each pattern's keys, evenly or not. `radius` belongs to the window
+    that fits best. `tied` has every name that is as good as `name`, in the order in which names win.
     """
 
     name: np.ndarray | str
@@ -95,36 +113,56 @@ class PatternMatch:
     scores: dict[str, np.ndarray | float]
     shares: dict[str, np.ndarray | float]
     tied: np.ndarray | tuple[str, ...]
+    closest: np.ndarray | tuple[str, ...]
 
 
 def name_pattern(
-    weights: Float[np.ndarray, "... n_q n_k"], mask: AnyMask | None = None, token_ids: ArrayLike | None = None
+    weights: Float[np.ndarray, "... n_q n_k"],
+    mask: AnyMask | None = None,
+    token_ids: ArrayLike | None = None,
+    *,
+    separators: Collection[object] | None = None,
+    punctuation: Collection[object] | None = None,
+    padding: ArrayLike | bool | None = None,
 ) -> PatternMatch:
     """The pattern that each head looks like most, and how much.
 
-    weights (…, n_q, n_k)  mask (…, n_q, n_k), True = may attend  token_ids (*batch, n_k) or (n_k)
+    weights (…, n_q, n_k)  mask (…, n_q, n_k), True = may attend  token_ids, padding (*batch, n_k) or (n_k)
     → names (…), scores (…)
 
     The mask is the one that the weights were made with, which says how many keys there are to spread over. Without it,
     a head in which no query looks ahead is taken for a causal one; `mask=True` says that nothing was masked. With
-    token_ids, heads that look for their own token, or for what followed it, are found too.
+    token_ids, whole numbers or labels, heads that look for their own token, or for what followed it, are found too, and
+    with labels those that look at separators or punctuation; `separators` and `punctuation` say which tokens those are
+    where labels do not, or otherwise: `separators=tokenizer.all_special_ids`.
 
-    Query i stands at key i + n_k − n_q, as under a causal mask. Queries with no key left do not count. Sinks are
-    allowed and cost score: what they take is not where any pattern puts it.
+    Query i stands at key i + n_k − n_q, as under a causal mask. Queries with no key left do not count. Nor do those
+    that are padding: tokens labelled [PAD], <pad> and the like, and what `padding` says (True = padding) or, without it
+    and with as many queries as keys, what `masks.key_lengths` or a mask (…, 1, 1, n_k) leaves out at either end. Sinks
+    are allowed and cost score: what they take is not where any pattern puts it.
 
     Raises:
-        TypeError: weights are not floats, or token_ids not whole numbers.
+        TypeError: weights are not floats, or token_ids neither whole numbers nor text.
         ValueError: they are not attention weights (see `validate_attention`), or not made with this mask.
     """
     validate_attention(weights, sinks=True)
     weights = np.asarray(weights).astype(np.float64)
     n_q, n_k = weights.shape[-2:]
     allowed = allowed_keys(weights, mask)
+    tokens = None if token_ids is None else checked_tokens(token_ids, n_q, n_k, weights.shape[:-3])
+    sizes = Sizes(n_q, n_k, weights.shape[:-3], weights.shape[-3] if weights.ndim > 2 else 1)
+    padded_keys = padding_of(padding, mask, tokens, sizes)
+    padded = padding_of(padding, mask if n_q == n_k else None, tokens, sizes)
+    if weights.ndim > 2:
+        padded_keys, padded = (None if x is None else x[..., None, :] for x in (padded_keys, padded))
     attending = np.asarray((weights > 0).any(axis=-1))  # (…, n_q): which queries have a key left
-    radius = best_radius(weights, allowed, attending)
+    if padded is not None:
+        attending = attending & ~padded[..., n_k - n_q :]
+    first, last = real_ends(padded_keys, n_k)
+    radius = best_radius(weights, allowed, attending, last - first + 1)
 
-    keys = {**position_keys(n_q, n_k), "local": window_keys(n_q, n_k, radius)}
-    keys |= {} if token_ids is None else token_keys(token_ids, weights.shape)
+    keys = {**position_keys(n_q, n_k, padded_keys), "local": window_keys(n_q, n_k, radius)}
+    keys |= {} if tokens is None else token_keys(tokens, weights.shape, separators, punctuation)
     keys = {name: allowed & its_keys for name, its_keys in keys.items()}
     queries = {name: attending if name in NAMES else attending & keys[name].any(axis=-1) for name in keys}
     by_query = {name: even_mass_on(weights, keys[name]) for name in NAMES}
@@ -135,8 +173,16 @@ def name_pattern(
         for name in keys
     }
     shares = {name: mean_over(queries[name], mass_on(weights, keys[name])) for name in keys}
-    names, best = _best_names(scores, by_query, queries)
-    names = np.where(attending.any(axis=-1), np.where(best < LEAST_SCORE, "mixed", names), "none")
+    least = least_scores({name: chance_of(keys[name], allowed, attending) for name in NAMES if name != "uniform"})
+    fewest = LEAST_QUERIES * attending.sum(axis=-1)
+    enough = {name: np.asarray(queries[name].sum(axis=-1) >= fewest) for name in keys}
+    rivals = {
+        name: {other: mean_over(queries[name], by_query[other]) for other in NAMES}
+        for name in keys
+        if name not in NAMES
+    }
+    names, best, closest = best_names(scores, least, enough, rivals)
+    names = np.where(attending.any(axis=-1), names, "none")
 
     tied = np.empty(best.shape, dtype=object)
     for head in np.ndindex(best.shape):
@@ -149,27 +195,39 @@ def name_pattern(
         {name: _plain(score) for name, score in scores.items()},
         {name: _plain(share) for name, share in shares.items()},
         tied[()],
+        closest if closest.ndim > 1 else tuple(closest.tolist()),
     )
 
 
-def _best_names(
-    scores: dict[str, np.ndarray], by_query: dict[str, np.ndarray], queries: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The name of the best pattern of each head, and its score: → (…), (…)
+def best_names(
+    scores: dict[str, np.ndarray],
+    least: dict[str, np.ndarray],
+    enough: dict[str, np.ndarray],
+    rivals: dict[str, dict[str, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From scores to the best name of each head, its score, and the two names that are closest: → (…), (…), (…, 2)
 
-    A pattern of tokens is compared with the others on its own queries: a head that copies where there is something to
-    copy, and rests on the first token elsewhere, copies.
+    least: of patterns of positions, the score that supports a name; those of tokens are above chance as they are, and
+    need LEAST_SCORE. enough: whether a pattern has enough queries to name a head. rivals: of each pattern of tokens,
+    the scores of those of positions on its own queries, on which they are compared: a head that copies where there is
+    something to copy, and rests on the first token elsewhere, copies.
     """
-    names, best = _best({name: scores[name] for name in NAMES})
+    scores = {name: np.where(enough[name], score, -1) for name, score in scores.items()}
+    named = {
+        name: score.round(DIGITS) >= np.round(least.get(name, LEAST_SCORE), DIGITS) for name, score in scores.items()
+    }
+    names, best = _best({name: np.where(named[name], scores[name], -1) for name in NAMES})
     best_of_tokens = np.zeros_like(best)
-    for name in [name for name in scores if name not in NAMES]:
+    for name, others in rivals.items():
         score = scores[name].round(DIGITS)
-        _, rival = _best({other: mean_over(queries[name], by_query[other]) for other in NAMES})
-        enough = queries[name].sum(axis=-1) >= LEAST_QUERIES * queries["self"].sum(axis=-1)
-        wins = enough & (score > np.maximum(rival.round(DIGITS), best_of_tokens))
+        wins = named[name] & (score > np.maximum(_best(others)[1].round(DIGITS), best_of_tokens))
         names, best = np.where(wins, name, names), np.where(wins, scores[name], best)
         best_of_tokens = np.where(wins, score, best_of_tokens)
-    return names, best
+    table = np.stack(list(scores.values()), axis=-1)
+    order = np.argsort(-table.round(DIGITS), axis=-1, kind="stable")[..., :2]  # of equal ones the first
+    mixed = best < 0
+    best = np.where(mixed, np.take_along_axis(table, order[..., :1], axis=-1)[..., 0], best)
+    return np.where(mixed, "mixed", names), best, np.asarray(np.asarray(list(scores))[order])
 
 
 def _best(scores: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

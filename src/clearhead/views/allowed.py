@@ -44,21 +44,35 @@ def bias_at(call: Call, batch: tuple[int, ...], head: int, query: np.ndarray, ke
     return None
 
 
-def counts(call: Call) -> Int[np.ndarray, "*lead n_q"]:
-    """How many keys each query may attend to: → (…, h, n_q)"""
+def counts(call: Call, among: Bool[np.ndarray, "*batch n_k"] | None = None) -> Int[np.ndarray, "*lead n_q"]:
+    """How many keys each query may attend to, of all or `among` some of them: → (…, h, n_q)"""
     full = (*call.lead, call.n_q)
     table_forbids = call.table is not None and bool(np.isneginf(call.table).any())
     runs_alone = call.allowed is None and call.rule is None and call.period == 1
     if runs_alone and call.bias is None and not table_forbids:
         if call.ranges is None:
-            return np.full(full, call.n_k)
-        return np.broadcast_to(union_size(*call.ranges), full)
+            return np.broadcast_to(call.n_k if among is None else among.sum(axis=-1)[..., None, None], full)
+        return np.broadcast_to(union_size(*call.ranges, among), full)
     result = np.empty(full, np.int64)
     key = np.arange(call.n_k)
     for batch, head in every_head(call):
+        counted = True if among is None else among[batch]
         for strip in strips(call.n_q, call.n_k):
             query = np.arange(call.n_q)[strip, None]
-            result[(*batch, head)][strip] = allowed(call, batch, head, query, key).sum(axis=-1)
+            result[(*batch, head)][strip] = (allowed(call, batch, head, query, key) & counted).sum(axis=-1)
+    return result
+
+
+def allowed_at(call: Call, keys: Int[np.ndarray, "*batch n_q"]) -> Bool[np.ndarray, "*lead n_q"]:
+    """Whether each query may attend to one key of its own, which may be none that there is: → (…, h, n_q)"""
+    result = np.empty((*call.lead, call.n_q), np.bool_)
+    keys = keys.reshape(*call.batch_shape, call.n_q)
+    query = np.arange(call.n_q)[:, None]
+    for batch, head in every_head(call):
+        key = keys[batch][:, None]
+        there = (key >= 0) & (key < call.n_k)
+        found = allowed(call, batch, head, query, np.where(there, key, 0)) if call.n_k else there
+        result[(*batch, head)] = (found & there)[:, 0]
     return result
 
 
@@ -91,11 +105,24 @@ def strips(rows: int, cols: int) -> Iterator[slice]:
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
 
 
-def union_size(low: Int[np.ndarray, "*lead r n_q"], high: Int[np.ndarray, "*lead r n_q"]) -> Any:
-    """How many keys lie in at least one of a query's runs; runs may overlap: → (…, n_q)"""
+def union_size(
+    low: Int[np.ndarray, "*lead r n_q"],
+    high: Int[np.ndarray, "*lead r n_q"],
+    among: Bool[np.ndarray, "*batch n_k"] | None = None,
+) -> Any:
+    """How many keys, of all or `among` some, lie in at least one of a query's runs; runs may overlap: → (…, n_q)"""
     low, high = np.broadcast_arrays(low, high)
     order = np.argsort(low, axis=-2)
     low, high = (np.take_along_axis(x, order, axis=-2) for x in (low, high))
     reached = np.maximum.accumulate(high, axis=-2)
     before = np.concatenate([np.zeros_like(low[..., :1, :]), reached[..., :-1, :]], axis=-2)
-    return np.maximum(high - np.maximum(low, before), 0).sum(axis=-2)
+    low = np.maximum(low, before)
+    if among is None:
+        return np.maximum(high - low, 0).sum(axis=-2)
+    upto = np.concatenate([np.zeros_like(among[..., :1], np.int64), np.cumsum(among, axis=-1)], axis=-1)
+    upto = upto[..., None, None, :] if low.ndim > 2 or among.ndim > 1 else upto[..., None, :]
+    low, high = (
+        np.broadcast_to(x, (*np.broadcast_shapes(x.shape[:-1], upto.shape[:-1]), x.shape[-1])) for x in (low, high)
+    )
+    upto = np.broadcast_to(upto, (*low.shape[:-1], upto.shape[-1]))
+    return np.maximum(np.take_along_axis(upto, high, -1) - np.take_along_axis(upto, low, -1), 0).sum(axis=-2)

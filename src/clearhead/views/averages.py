@@ -17,7 +17,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
-from clearhead.matrices import REDUCTIONS, Tokens
+from clearhead.matrices import REDUCTIONS, Padding, Pooled, Tokens
 from clearhead.views import passes, tiles, windows
 from clearhead.views.allowed import allowed, heads_share_mask, strips
 from clearhead.views.choosing import chosen, of_batch
@@ -69,6 +69,11 @@ class Average:
     def tokens(self) -> Tokens | None:
         """Labels of queries and keys, those of the first view that has some."""
         return next((view.tokens for view in self.views if view.tokens is not None), None)
+
+    @property
+    def padding(self) -> Padding | None:
+        """Which queries and keys are padding, those of the first view that has some."""
+        return next((view.padding for view in self.views if view.padding is not None), None)
 
     @property
     def convert(self) -> Convert:
@@ -194,12 +199,12 @@ class Average:
             of_views = np.split(np.stack([x.total[0] for x in found]), np.cumsum([x.size for x in self.chosen])[:-1])
             total = mean(mean(iter(totals)) for totals in of_views)
             places = found[0].places[0] if self._one_mask else self._places(batch, window)
-            return tiles.cell_values(tiles.Pooled(total, total, places), reduce, kind)
+            return tiles.cell_values(Pooled(total, total, places), reduce, kind)
         peak = np.zeros(window.cells)
         for strip in strips(*window.shape):
             rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
             tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
-        return tiles.cell_values(tiles.Pooled(peak, peak, self._places(batch, window)), reduce, kind)
+        return tiles.cell_values(Pooled(peak, peak, self._places(batch, window)), reduce, kind)
 
     def _places(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
         """How many places of each cell at least one head may attend to."""

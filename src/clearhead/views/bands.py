@@ -5,7 +5,7 @@ Within the band every radius costs no more than a running sum, so all of them ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -21,24 +21,34 @@ if TYPE_CHECKING:
 BAND = max(NEAR_RADII)  # keys on either side
 
 
+class Bands(NamedTuple):
+    """Windows of several radii: their mean scores over each of several sets of queries, and that of an even head."""
+
+    scores: list[Float[np.ndarray, "*lead radii"]]
+    chance: Float[np.ndarray, "*lead radii"]  # over the first set
+
+
 def band_scores(
-    view: View, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]]
-) -> list[Float[np.ndarray, "*lead radii"]]:
-    """The mean score of a window of each radius, over each of several sets of queries: → (…, h, radii) for each set"""
-    sums = [np.zeros((*view.call.lead, len(radii))) for _ in places]
-    flat = [at.reshape(*view.call.lead, view.n_q) for at in places]
+    view: View, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]], counts: Int[np.ndarray, "*lead n_q"]
+) -> Bands:
+    """The mean score of a window of each radius, over sets of queries that may attend to `counts` keys each."""
+    sums = [np.zeros((*view.call.lead, len(radii))) for _ in (*places, "chance")]
+    flat = [at.reshape(*view.call.lead, view.n_q) for at in (*places, places[0])]
+    every = np.maximum(counts, 1).reshape(*view.call.lead, view.n_q)
     position = np.arange(view.n_q) + view.n_k - view.n_q
     keys = position[:, None] + np.arange(-BAND, BAND + 1)
     for rows, bands in windows.near(view, keys):
         for batch, head in every_head(view.call):
-            band = bands[(*batch, head)]
-            scores = _windows(band, _attended(view, batch, head, rows, keys[rows]))[:, np.asarray(radii) - 1]
-            for total, at in zip(sums, flat, strict=True):
-                total[(*batch, head)] += scores[at[(*batch, head)][rows]].sum(axis=0, dtype=np.float64)
-    return [
+            here, tried = (*batch, head), np.asarray(radii) - 1
+            there = _outwards(_attended(view, batch, head, rows, keys[rows]).astype(np.int64))
+            scores, chance = _windows(bands[here], there), there / every[here][rows, None]
+            for total, at, x in zip(sums, flat, (*(scores for _ in places), chance), strict=True):
+                total[here] += x[at[here][rows]][:, tried].sum(axis=0, dtype=np.float64)
+    *means, chances = (
         view.shaped(np.minimum(total / np.maximum(at.sum(axis=-1), 1)[..., None], 1))
         for total, at in zip(sums, flat, strict=True)
-    ]
+    )
+    return Bands(means, chances)
 
 
 def _attended(
@@ -51,11 +61,11 @@ def _attended(
 
 
 def _windows(
-    band: Float[np.ndarray, "rows band"], there: Bool[np.ndarray, "rows band"]
+    band: Float[np.ndarray, "rows band"], there: Int[np.ndarray, "rows radii"]
 ) -> Float[np.ndarray, "rows radii"]:
-    """How much each query looks like an even window of radius 1, 2, … BAND: → (rows, BAND)"""
+    """How much each query looks like an even window of radius 1, 2, … BAND, with so many keys: → (rows, BAND)"""
     surprise = -band * np.log(band, out=np.zeros_like(band), where=band > 0)
-    return even(*(_outwards(x) for x in (band, surprise, there.astype(np.int64))))
+    return even(_outwards(band), _outwards(surprise), there)
 
 
 def _outwards(x: np.ndarray) -> np.ndarray:

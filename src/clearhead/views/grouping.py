@@ -42,6 +42,8 @@ def between_groups(view: View, query_groups: Labels, key_groups: Labels | None) 
         )
     of_queries = numbered("query_groups", query_groups, view.n_q, view.batch_shape)
     of_keys = of_queries if key_groups is None else numbered("key_groups", key_groups, view.n_k, view.batch_shape)
+    if view.padding is not None:
+        of_queries = of_queries._replace(numbers=np.where(view.padding.queries, -1, of_queries.numbers))
     result = np.zeros((*view.lead, of_queries.size, of_keys.size), view.call.kind)
     row = max(int(np.prod(view.lead)) * view.n_q * view.call.kind.itemsize, 1)
     step = max(1, min(COLUMNS if _in_order(of_keys.numbers) else SCATTERED, MEMORY // row))

@@ -7,19 +7,32 @@ computed again.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
 from clearhead import kernels, masks
-from clearhead.textbook.pattern_scores import DIGITS, mean_over, tried_radii
-from clearhead.textbook.patterns import LEAST_QUERIES, LEAST_SCORE, NAMES
+from clearhead.tensors import is_tensor, to_numpy
+from clearhead.textbook.pattern_scores import (
+    DIGITS,
+    checked_tokens,
+    least_scores,
+    may_be_best,
+    mean_over,
+    padding_of,
+    real_ends,
+    token_kinds,
+    tried_radii,
+)
+from clearhead.textbook.patterns import LEAST_QUERIES, best_names
 from clearhead.views import passes, repeats, windows
-from clearhead.views.allowed import counts as counts_of
+from clearhead.views.allowed import allowed_at, counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
+from clearhead.views.padding import labels as labels_of, same_tokens
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -31,9 +44,12 @@ MOST_LINES = 64
 class Patterns:
     """What heads look like: arrays with one entry for each head (…, h), plain values if there is no head axis.
 
-    `labels` has the name of the pattern with the best score, "mixed" if none reaches 0.2 and "none" if no query has
-    a key left, and `score` that pattern's score. `scores` has them all by name, and `shares` how much of the
-    attention lies on each pattern's keys, evenly or not. `radius` is the distance that fits local best.
+    `labels` has the name of the pattern with the best score of those that a score supports, "mixed" if none is and
+    "none" if no query has a key left, and `score` that best score. A score supports its name if it is at least a fifth
+    of the way from what an even head would score under the same mask to 1, and uniform if it is at least a half.
+    `closest` has the two names with the best scores, (…, h, 2), supported or not: those that a mixed head is between.
+    `scores` has all by name, and `shares` how much of the attention lies on each pattern's keys, evenly or not.
+    `radius` is the distance that fits local best.
     """
 
     labels: Any
@@ -41,6 +57,7 @@ class Patterns:
     radius: Any
     scores: dict[str, Any]
     shares: dict[str, Any]
+    closest: Any
 
     def __getitem__(self, name: str) -> Any:
         """The scores of one pattern."""
@@ -61,7 +78,7 @@ class Patterns:
         for head in heads[:MOST_LINES]:
             numbers = (np.asarray(x)[head] for x in columns.values())
             cells = (str(x) if isinstance(x, np.integer) else f"{x:.2f}" for x in numbers)
-            table.append([", ".join(map(str, head)) or "–", str(np.asarray(self.labels)[head]), *cells])
+            table.append([", ".join(map(str, head)) or "–", self._named(head), *cells])
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = [
             "  ".join(
@@ -73,96 +90,156 @@ class Patterns:
         left = len(heads) - MOST_LINES
         return "\n".join(lines + ([f"… and {left} more heads"] if left > 0 else []))
 
+    def _named(self, head: tuple[int, ...]) -> str:
+        """The name of a head; where it is mixed, with the two that are closest."""
+        name = str(np.asarray(self.labels)[head])
+        return f"mixed ({', '.join(np.asarray(self.closest)[head])})" if name == "mixed" else name
 
-def find_patterns(view: View, token_ids: ArrayLike | None = None) -> Patterns:
+
+def find_patterns(
+    view: View,
+    token_ids: ArrayLike | None = None,
+    separators: Collection[object] | None = None,
+    punctuation: Collection[object] | None = None,
+) -> Patterns:
     """The patterns of every head of a view: see `View.patterns`."""
+    tokens = _tokens(view, token_ids)
+    padding, labelled = None if view.padding is None else view.padding.keys, _labelled_padding(view, tokens)
     total, counts = view.total, view.shaped(np.array(counts_of(view.call)))
     counted = total != 0
-    position = np.arange(view.n_q) + view.n_k - view.n_q
-    by_query = {
-        "self": np.asarray(view.on_self),
-        "previous_token": windows.at(view, np.where(position >= 0, np.maximum(position - 1, 0), -1)),
-        "first_token": np.asarray(view.on_first),
-        "uniform": even(total, view.observed.entropy, counts),
-    }
-    masses = {} if token_ids is None else repeats.masses(view, token_ids)
+    if labelled is not None:
+        padding = labelled if padding is None else padding | labelled
+        real = ~labelled[..., view.n_k - view.n_q :]
+        counted = counted & (real[..., None, :] if view.lead else real)
+    keys = single_keys(view, padding)
+    by_query = {name: np.asarray(x) for name, x in single_weights(view, keys, padding).items()}
+    by_query["uniform"] = even(total, view.observed.entropy, counts)
+    masses: dict[str, repeats.TokenMass] = {}
+    if tokens is not None:
+        masses = repeats.masses(view, tokens) | repeats.masses_on(view, token_kinds(tokens, separators, punctuation))
     having = {name: (mass.keys > 0) & counted for name, mass in masses.items()}
     places = [counted, *having.values()]  # queries over which means are taken
 
     means = [{name: _mean(x, at) for name, x in by_query.items()} for at in places]
-    local, radius = _best_radius(view, places, means[0]["uniform"])
-    for mean, score in zip(means, local, strict=True):
+    local = _best_radius(view, places, means[0]["uniform"], counts, padding)
+    for mean, score in zip(means, local.scores, strict=True):
         mean["local"] = score
     scores, shares = dict(means[0]), dict(means[0])
-    shares["local"] = _within(view, radius, counted)
+    shares["local"] = _within(view, local.radius, counted)
     shares["uniform"] = _mean(total, counted)
     for name, mass in masses.items():
         scores[name] = _above_chance(mass.mass, mass.keys / np.maximum(counts, 1), total, having[name])
         shares[name] = _mean(mass.mass, having[name])
 
-    labels, best = _name(scores, dict(zip(masses, means[1:], strict=True)), having, counted)
+    chances = {
+        name: _mean(view.shaped(allowed_at(view.call, key)) / np.maximum(counts, 1), counted)
+        for name, key in keys.items()
+    }
+    fewest = LEAST_QUERIES * counted.sum(axis=-1)
+    enough = {name: np.asarray(having.get(name, counted).sum(axis=-1) >= fewest) for name in scores}
+    labels, best, closest = best_names(
+        scores, least_scores(chances | {"local": local.chance}), enough, dict(zip(masses, means[1:], strict=True))
+    )
+    there = counted.any(axis=-1) & ~np.isnan(best)
     return Patterns(
-        _plain(labels),
+        _plain(np.where(there, labels, "none").astype(str)),
         _plain(best),
-        _plain(radius),
+        _plain(local.radius),
         {name: _plain(x) for name, x in scores.items()},
         {name: _plain(x) for name, x in shares.items()},
+        closest if closest.ndim > 1 else tuple(closest.tolist()),
     )
 
 
-def _name(
-    scores: dict[str, np.ndarray],
-    rivals: dict[str, dict[str, np.ndarray]],
-    having: dict[str, np.ndarray],
-    counted: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The best name of each head, and its score.
+def _tokens(view: View, token_ids: ArrayLike | None) -> np.ndarray | None:
+    """The tokens of the keys: those given, or else the view's labels, where queries and keys are the same tokens."""
+    if token_ids is None and view.tokens is not None and same_tokens(view.tokens) and view.n_q <= view.n_k:
+        token_ids = labels_of(view.tokens.keys)
+    if token_ids is None:
+        return None
+    ids = to_numpy(token_ids) if is_tensor(token_ids) else token_ids
+    return checked_tokens(ids, view.n_q, view.n_k, view.batch_shape)
 
-    A pattern of tokens is compared with the others on its own queries: a head that copies where there is something
-    to copy, and rests on the first token elsewhere, copies.
-    """
-    table = np.stack([scores[name] for name in NAMES], axis=-1)
-    place = np.round(table, DIGITS).argmax(axis=-1)
-    labels = np.asarray(NAMES, dtype=object)[place]
-    best = np.take_along_axis(table, place[..., None], axis=-1)[..., 0]
-    won = np.zeros(best.shape)
-    for name, others in rivals.items():
-        score, rival = scores[name], np.max(np.stack([others[n] for n in NAMES]), axis=0)
-        enough = having[name].sum(axis=-1) >= LEAST_QUERIES * np.maximum(counted.sum(axis=-1), 1)
-        wins = enough & (np.round(score, DIGITS) > np.maximum(np.round(rival, DIGITS), won))
-        labels, best = np.where(wins, name, labels), np.where(wins, score, best)
-        won = np.where(wins, np.round(score, DIGITS), won)
-    labels = np.where(best < LEAST_SCORE, "mixed", labels)
-    return np.where(counted.any(axis=-1) & ~np.isnan(best), labels, "none").astype(str), best
+
+def _labelled_padding(view: View, tokens: np.ndarray | None) -> Bool[np.ndarray, "*batch n_k"] | None:
+    """Which keys are padding by the labels of their tokens."""
+    return padding_of(None, None, tokens, masks.Sizes(view.n_q, view.n_k, view.batch_shape, view.heads))
+
+
+def single_keys(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> dict[str, Int[np.ndarray, "*batch n_q"]]:
+    """The key of each query in the patterns that have one, −1 where it has none: (*batch, n_q) each"""
+    position = np.arange(view.n_q) + view.n_k - view.n_q
+    first, last = (np.asarray(x)[..., None] for x in real_ends(padding, view.n_k))
+    inside = (first <= position) & (position <= last)
+    found = {
+        "self": position,
+        "previous_token": np.where(inside, np.maximum(position - 1, first), -1),
+        "next_token": np.where(inside, np.minimum(position + 1, last), -1),
+        "first_token": first,
+    }
+    return {name: np.broadcast_to(key, (*view.batch_shape, view.n_q)) for name, key in found.items()}
+
+
+def single_weights(
+    view: View, keys: dict[str, Int[np.ndarray, "*batch n_q"]], padding: Bool[np.ndarray, "*batch n_k"] | None
+) -> dict[str, Float[np.ndarray, "*lead n_q"]]:
+    """Each query's weight on those keys, which are its own place, one beside it, or the first."""
+    position = np.arange(view.n_q) + view.n_k - view.n_q
+    alone = np.asarray(view.on_self)
+
+    def beside(step: int, key: np.ndarray) -> np.ndarray:
+        key = key[..., None, :] if view.lead else key
+        weight = windows.at(view, position + step)
+        return np.where(key == position + step, weight, np.where((key == position) & (key >= 0), alone, 0))
+
+    return {
+        "self": alone,
+        "previous_token": beside(-1, keys["previous_token"]),
+        "next_token": beside(1, keys["next_token"]),
+        "first_token": windows.on_first(view, padding),
+    }
+
+
+class Local(NamedTuple):
+    """The window that fits each head best: its mean score over sets of queries, its radius, an even head's score."""
+
+    scores: list[Float[np.ndarray, "*lead"]]
+    radius: Int[np.ndarray, "*lead"]
+    chance: Float[np.ndarray, "*lead"]
 
 
 def _best_radius(
-    view: View, places: list[Bool[np.ndarray, "*lead n_q"]], uniform: np.ndarray
-) -> tuple[list[Float[np.ndarray, "*lead"]], np.ndarray]:
-    """The mean score of the window that fits each head best, over each set of queries, and its radius.
-
-    A window of more than half the sequence is nearly uniform, and noise alone would often prefer one to uniform. As
-    in the textbook it counts only where it leaves at most half as much unexplained.
-    """
+    view: View,
+    places: list[Bool[np.ndarray, "*lead n_q"]],
+    uniform: Float[np.ndarray, "*lead"],
+    counts: Int[np.ndarray, "*lead n_q"],
+    padding: Bool[np.ndarray, "*batch n_k"] | None,
+) -> Local:
+    """As the textbook finds it, with all radii of a band at once."""
     radii = tried_radii(view.n_k)
-    scores = band_scores(view, [radius for radius in radii if radius <= BAND], places)
+    scores, chance = band_scores(view, [radius for radius in radii if radius <= BAND], places, counts)
     for radius in (radius for radius in radii if radius > BAND):
-        wide = _wide_window(view, radius)
+        wide, keys = _wide_window(view, radius)
         scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
-    narrow = np.asarray(radii) <= max((view.n_k - 1) // 2, 1)
-    fits = narrow | (1 - scores[0] <= (1 - uniform[..., None]) / 2)
-    place = np.where(fits, np.round(scores[0], DIGITS), -1).argmax(axis=-1)
-    place = np.asarray(place)
-    return [np.take_along_axis(x, place[..., None], axis=-1)[..., 0] for x in scores], np.asarray(np.take(radii, place))
+        chance = np.append(chance, _mean(keys / np.maximum(counts, 1), places[0])[..., None], axis=-1)
+    first, last = real_ends(padding, view.n_k)
+    n = (last - first + 1)[..., None, None] if view.lead else last - first + 1
+    fits = may_be_best(np.asarray(radii), scores[0], uniform[..., None], n)
+    place = np.asarray(np.where(fits, np.round(scores[0], DIGITS), -1).argmax(axis=-1))
+
+    def of_best(x: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(x, place[..., None], axis=-1)[..., 0]
+
+    return Local([of_best(x) for x in scores], np.asarray(np.take(radii, place)), of_best(chance))
 
 
-def _wide_window(view: View, radius: int) -> Float[np.ndarray, "*lead n_q"]:
-    """The score of one window, for each query, by the kernels."""
+def _wide_window(view: View, radius: int) -> tuple[Float[np.ndarray, "*lead n_q"], Int[np.ndarray, "*lead n_q"]]:
+    """The score of one window, for each query, by the kernels, and how many keys it has."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
     watched = kernels.observation.observe(call, output=False)
     share, counts = watched.sums.share_in(view.sums), counts_of(call)
     evenness = np.exp(watched.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
-    return view.shaped(np.minimum(share * evenness, 1))
+    return view.shaped(np.minimum(share * evenness, 1)), view.shaped(np.array(counts))
 
 
 def _within(view: View, radius: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -13,12 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
-from numpy.typing import ArrayLike
+from jaxtyping import Bool, Float, Int
 
 from clearhead import kernels, masks
 from clearhead.call import Call
-from clearhead.textbook.pattern_scores import checked_token_ids
 from clearhead.views import passes
 from clearhead.views.allowed import counts, union_size
 
@@ -33,16 +31,28 @@ class TokenMass(NamedTuple):
     keys: Int[np.ndarray, "*lead n_q"]
 
 
-def masses(view: View, token_ids: ArrayLike) -> dict[str, TokenMass]:
-    """The mass on duplicate tokens, and on what followed earlier ones: token_ids (*batch, n_k) or (n_k)"""
-    ids = checked_token_ids(token_ids, view.n_q, view.n_k, view.batch_shape)
-    _, ids = np.unique(ids, return_inverse=True)
+def masses(view: View, tokens: np.ndarray) -> dict[str, TokenMass]:
+    """The mass on duplicate tokens, and on what followed earlier ones: tokens (*batch, n_k), ids or labels"""
+    _, ids = np.unique(tokens, return_inverse=True)
     ids = ids.reshape(math.prod(view.call.batch_shape), view.n_k).astype(np.int64)
     of_query = ids[:, view.n_k - view.n_q :]
     followed = np.concatenate([np.full((len(ids), 1), -1), ids[:, :-1]], axis=1)[:, : view.n_k]
     return {
         "duplicate_token": _mass(view, of_query, ids, later=True),
         "induction": _mass(view, of_query, followed, later=False),
+    }
+
+
+def masses_on(view: View, kinds: dict[str, Bool[np.ndarray, "*batch n_k"]]) -> dict[str, TokenMass]:
+    """The mass on keys of several kinds, which are the same for all queries: one pass for all of them."""
+    if not kinds:
+        return {}
+    values = np.stack(list(kinds.values()), axis=-1).astype(view.call.kind)  # (*batch, n_k, kinds)
+    mixed = passes.mix(view, values[..., None, :, :] if view.lead else values)
+    flat = {name: keys.reshape(*view.call.batch_shape, view.n_k) for name, keys in kinds.items()}
+    return {
+        name: TokenMass(mixed[..., n], view.shaped(np.array(counts(view.call, keys))))
+        for n, (name, keys) in enumerate(flat.items())
     }
 
 

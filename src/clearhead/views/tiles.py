@@ -12,19 +12,11 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks, kernels
-from clearhead.matrices import REDUCTIONS, cell_length
+from clearhead.matrices import REDUCTIONS, Pooled, cell_length
 from clearhead.views.windows import of_heads, one_head, place
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
-
-
-class Pooled(NamedTuple):
-    """Cells of a window: the sum and the maximum of the weights in each, and how many places are not masked."""
-
-    total: np.ndarray
-    peak: np.ndarray
-    places: np.ndarray
 
 
 class Window(NamedTuple):
@@ -91,7 +83,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
     whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
     if not (view.map_size and window.made_of(whole)):
         call, sums = (view.call, view.sums) if number is None else one_head(view, number)
-        return Pooled(*kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits))
+        return kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits)
     kept = map_of(view, whole, reduce)
     if number is not None:
         batch, head = place(view, number)

@@ -12,7 +12,7 @@ reads them where they lie, and they must not be changed while it is in use.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,11 +21,13 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks
 from clearhead.call import prepare, refuse_slow
-from clearhead.matrices import Tokens
+from clearhead.matrices import Padding, Pooled, Tokens
+from clearhead.tensors import is_tensor, to_numpy
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
 from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.padding import OnlyQueries, find_padding
 from clearhead.views.patterns import Patterns, find_patterns
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 class TopK(NamedTuple):
     """The keys each query attends to most, by falling weight; of equal scores the lower key comes first.
 
-    indices (…, h, n_q, k), −1 where fewer than k keys may be attended; weights (…, h, n_q, k), 0 there
+    indices (…, h, n_q, k), −1 where fewer than k keys score more than −inf; weights (…, h, n_q, k), 0 there
     """
 
     indices: Int[Any, "... n_q k"]
@@ -57,6 +59,7 @@ def look(
     map_size: int = 512,
     tokens: Sequence[object] | None = None,
     key_tokens: Sequence[object] | None = None,
+    padding: ArrayLike | bool | None = None,
 ) -> View:
     """Attention, and a view of every head of it, in O(n) memory. NumPy in, NumPy out; torch in, torch out.
 
@@ -70,20 +73,30 @@ def look(
         strict: refuse a look that would take a slow way, with the reason, as `clearhead.attention` does.
         top_k: how many of each query's strongest keys to keep.
         map_size: how many cells the pooled map of a head has along either side, at most.
-        tokens: a label for each query, and for each key too unless key_tokens has those. Figures of the view show them.
+        tokens: a label for each query, and for each key too unless key_tokens has those. Figures of the view show
+            them, and patterns are found with them.
+        padding: (*batch, n_k) or (n_k), True where a position only fills up a batch, as in ids == pad_id; the queries
+            are the last positions. Unless given, it is what the mask says: what `masks.key_lengths`, or a mask of shape
+            (…, 1, 1, n_k), leaves out at either end is padding, and with n_q = n_k so are the queries there. In
+            cross-attention, where queries are other positions than keys, False says that none of them is. Tokens
+            labelled [PAD], <pad> and the like are padding in any case.
+
+    Padding counts nowhere: a query that is padding is one with no key left in all that the view says, its statistics,
+    maps, patterns and weights; only output and lse have what attention gives it.
 
     Raises:
-        TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
+        TypeError: an array is not of floats, the mask is neither a mask, boolean nor float, or padding is not boolean.
         ValueError: shapes do not fit together, there are not as many labels as positions, top_k or map_size is
             negative, or `strict` and the look would be slow.
     """
     top_k, map_size = checks.count("top_k", top_k, least=0), checks.count("map_size", map_size, least=0)
     (q, k, v), options, convert = taken_in(q, k, v, mask=mask, bias=bias, sinks=sinks)
-    options |= {"scale": scale, "softcap": softcap, "strict": strict}
-    view = View(q, k, v, convert, top_k=top_k, map_size=map_size, **options)
-    if not (tokens is None and key_tokens is None):
-        view.tokens = Tokens(*checks.axis_tokens(tokens, key_tokens, view.n_q, view.n_k))
-    return view
+    labels = None if tokens is None and key_tokens is None else (tokens, key_tokens)
+    return View(
+        q, k, v, convert, top_k=top_k, map_size=map_size, tokens=labels,
+        padding=to_numpy(padding) if is_tensor(padding) else padding, scale=scale, softcap=softcap,
+        strict=strict, **options,
+    )  # fmt: skip
 
 
 class View:
@@ -94,13 +107,15 @@ class View:
     entropy      (…, h, n_q)       −Σ weight · log weight in nats: 0 for one key, log n for n keys alike
     max_weight   (…, h, n_q)       the largest weight
     distance     (…, h, n_q)       how far away a query looks, on average, in positions
-    on_first     (…, h, n_q)       the weight on the first key
+    on_first     (…, h, n_q)       the weight on the first key that is no padding
     on_self      (…, h, n_q)       the weight on the query's own position, i + n_k − n_q: queries are the last positions
     received     (…, h, n_k)       the attention each key gets, summed over the queries
     top_k        (…, h, n_q, k)    .indices and .weights of the keys each query attends to most
     tokens                         .queries and .keys, labels as they were given to `look`, or None
+    padding                        .queries (*batch, n_q) and .keys (*batch, n_k), True where it is, or None
 
-    Without a head axis in q, k and v, there is none here. A query with no key left has 0 in all of them but lse.
+    Without a head axis in q, k and v, there is none here. A query with no key left has 0 in all of them but lse, and so
+    has one that is padding: what is padding is told at `look`.
     """
 
     def __init__(
@@ -113,21 +128,33 @@ class View:
         top_k: int,
         map_size: int,
         mask: Any = None,
+        tokens: tuple[Sequence[object] | None, Sequence[object] | None] | None = None,
+        padding: ArrayLike | bool | None = None,
         strict: bool = False,
         **options: Any,
     ) -> None:
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
         if strict:
             refuse_slow(self.call.slow)
-        output, lse, self.sums, self.observed = kernels.observation.observe(
-            self.call, top_k=top_k, map_size=map_size, output=v is not None
-        )
+        self.tokens = None if tokens is None else Tokens(*checks.axis_tokens(*tokens, self.n_q, self.n_k))
+        sizes = masks.Sizes(self.n_q, self.n_k, self.batch_shape, self.heads)
+        self.padding: Padding | None = find_padding(padding, mask, self.tokens, sizes)
         self.map_size = map_size
         self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
         self.mask: masks.Mask | None = mask
-        self.tokens: Tokens | None = None
+        watched = {"top_k": top_k, "map_size": map_size}
+        if self.padding is None or not self.padding.queries.any():
+            seen = kernels.observation.observe(self.call, output=v is not None, **watched)
+            output, lse = seen.output, seen.lse
+        else:
+            output, lse = kernels.launch.compute(self.call)
+            real = OnlyQueries(~self.padding.queries)
+            self.mask = real if self.mask is None else real & self.mask
+            self.call = passes.again(self, None)
+            seen = kernels.observation.observe(self.call, output=False, **watched)
+        self.sums, self.observed = seen.sums, seen.observation
         self.convert = convert
         self._output = None if v is None else convert(output)
         self.lse: Float[Any, "... n_q"] = convert(lse)
@@ -151,7 +178,7 @@ class View:
     @functools.cached_property
     @handed_back
     def on_first(self) -> Float[Any, "... n_q"]:
-        return windows.at(self, np.zeros(self.n_q, np.int64))
+        return windows.on_first(self, None if self.padding is None else self.padding.keys)
 
     @functools.cached_property
     @handed_back
@@ -186,7 +213,11 @@ class View:
     def __repr__(self) -> str:
         heads = f"{self.heads} heads" if self.heads != 1 else "1 head"
         batch = f"a batch of {' × '.join(map(str, self.batch_shape))}, " if self.batch_shape else ""
-        return f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys, {self.call.kind.name})"
+        padded = 0 if self.padding is None else int(self.padding.queries.sum())
+        padding = f", {padded} queries of padding left out" if padded else ""
+        said = f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys{padding}, {self.call.kind.name})"
+        doubt = checks.doubtful_axes(self.heads, max(self.n_q, self.n_k))
+        return f"{said}\n{doubt}" if doubt else said
 
     @handed_back
     def map(self, reduce: str = "mean") -> Float[Any, "... size_q size_k"]:
@@ -251,14 +282,23 @@ class View:
         """The attention each key gets if queries count so much each: shares (…, h, n_q) → (…, h, n_k)"""
         return passes.received_from(self, floats("shares", shares, ndim=1))
 
-    def patterns(self, token_ids: ArrayLike | None = None) -> Patterns:
+    def patterns(
+        self,
+        token_ids: ArrayLike | None = None,
+        *,
+        separators: Collection[object] | None = None,
+        punctuation: Collection[object] | None = None,
+    ) -> Patterns:
         """What each head does, and how sure that is: a name with its score, and the score of every pattern.
 
-        token_ids (*batch, n_k) or (n_k): the tokens of the keys, of which the queries are the last; with them, heads
-        that look for their own token, or for what followed it, are found too. What a pattern is, and what its score
-        means, is told in `clearhead.patterns`. NumPy in any case; print the result to see it as a table.
+        token_ids (*batch, n_k) or (n_k): the tokens of the keys, of which the queries are the last, by id or by label;
+        the view's own labels unless given. With them, heads that look for their own token, or for what followed it, are
+        found too, and with labels those that look at separators or punctuation. `separators` and `punctuation` say
+        which tokens those are where labels do not: `view.patterns(ids, separators=tokenizer.all_special_ids)`. What a
+        pattern is, and what its score means, is told in `clearhead.patterns`. Padding counts nowhere: see `look`. NumPy
+        in any case; print the result to see it as a table.
         """
-        return find_patterns(self, token_ids)
+        return find_patterns(self, token_ids, separators, punctuation)
 
     @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
@@ -294,7 +334,7 @@ class View:
         return passes.mass(self, None)
 
     @functools.cached_property
-    def maxima(self) -> tiles.Pooled:
+    def maxima(self) -> Pooled:
         """The map with the largest weight of each cell: another pass, for those who ask."""
         whole = tiles.checked_window(None, None, self.map_size, self.n_q, self.n_k)
-        return tiles.Pooled(*kernels.recompute.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits))
+        return kernels.recompute.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits)

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from clearhead import kernels
+from clearhead.textbook.pattern_scores import real_ends
 from clearhead.views.allowed import STRIP
 from clearhead.views.choosing import chosen, of_batch
 
@@ -45,6 +46,17 @@ def at(view: View, keys: Int[np.ndarray, " n_q"]) -> Float[np.ndarray, "... n_q"
     for rows, weights in near(view, keys[:, None]):
         result[..., rows] = weights[..., 0]
     return view.shaped(result)
+
+
+def on_first(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> Float[np.ndarray, "... n_q"]:
+    """Each query's weight on the first key of its batch entry that is no padding: → (…, h, n_q)"""
+    first = real_ends(padding, view.n_k)[0]
+    if not first.any():
+        return at(view, np.zeros(view.n_q, np.int64))
+    columns, place = np.unique(first, return_inverse=True)
+    weights = view.shaped(kernels.recompute.weights(view.call, view.sums, cols=columns))
+    place = place.reshape(*first.shape, *(1,) * (weights.ndim - first.ndim))
+    return np.take_along_axis(weights, place, axis=-1)[..., 0]
 
 
 def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Float[np.ndarray, "*lead rows c"]]]:
