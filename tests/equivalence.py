@@ -341,6 +341,16 @@ STRANGE = [
     row("inf in a key in sight", SMALL, 211, 19, spoil="k[0, 1, 5, 2] = inf"),
     row("−inf key in sight of all", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf"),
     row("−inf key with a NaN value", (3, 5, 11), 23, 7, spoil="q[..., 0] = 1; k[..., 5, 0] = -inf; v[..., 5, 2] = nan"),
+    *(
+        row(f"−inf key with a NaN value, {name}", (3, 37, 11), 23, 7, **options,
+            spoil="q[..., 0] = 1; k[..., 5, 0] = -inf; v[..., 5, 2] = nan")
+        for name, options in {
+            "bias": {"bias": "draw(37, 23)"}, "relative bias": {"bias": "alibi(3)"},
+            "flags": {"mask": "flags(.7, 37, 23)"}, "largest bias": {"bias": "np.full((37, 23), np.finfo('f').max)"},
+        }.items()
+    ),
+    row("the only key scores −inf", (3, 37, 11), 23, 7, mask="flags(.1, 37, 23)",
+        spoil="q[..., 0] = 1; k[..., 5, 0] = -inf"),
     row("NaN query under causal", (3, 37, 11), 23, 7, spoil="q[..., 5, 0] = nan", mask="causal()"),
     row("NaN query with a sink alone", (3, 37, 11), 23, 7, spoil="q[..., 2, 0] = nan",
         mask="causal(offset=-5)", sinks="np.array([0.5, -inf, 3.0])"),
