@@ -209,7 +209,7 @@ def test_types_and_places_are_torchs():
     x = randn(B, N, D).bfloat16()
     assert layer(x).dtype == torch.bfloat16
     torch.testing.assert_close(layer(x).double(), layer.double()(x.double()), rtol=0, atol=0.05)
-    assert "num_kv_heads=5" in repr(layer)
+    assert repr(layer) == "SelfAttention(d_model=30, num_heads=5, own_mask=causal())"
 
 
 @pytest.mark.filterwarnings("ignore")  # torch's own, while it compiles
