@@ -109,6 +109,11 @@ def test_narrow_keys_that_get_much_are_marked():
     one, other = (axes.lines[0] for axes in figure.axes[:2])
     assert (one.get_xdata().tolist(), other.get_xdata().tolist()) == ([0], [])
     assert "▾ marks keys that get over 10% of their head's attention." in said(figure)
+    axes = figure.axes[0]
+    mark = axes.lines[0]
+    middle = mark.get_transform().transform((0, 1))[1] - axes.bbox.y1
+    half = mark.get_markersize() / 72 * figure.dpi / 2
+    assert 0 <= middle - half < middle + half < 0.06 * figure.dpi, "between the map and what is written above it"
     wide = visualize_attention(sink(40))
     assert wide.axes[0].lines[0].get_xdata().tolist() == []
     assert "▾" not in said(wide)

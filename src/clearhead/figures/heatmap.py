@@ -56,7 +56,7 @@ def visualize_attention(
     itself as the last line of a notebook cell, and from a script in a window with `figure.show()`.
 
     Raises:
-        TypeError: the weights are not floats, or the tokens are one text instead of a list.
+        TypeError: the weights are not floats, or the pair (output, weights); the tokens are one text instead of a list.
         ValueError: the weights are empty, a batch, negative or not finite; the tokens or head names do not fit
             their number, or the weights their mask; `scale`, `hide_keys`, `vmax`, `reduce`, `cmap`, `language` or
             the suffix of `save` is not one of those allowed.

@@ -177,10 +177,10 @@ def _much(drawn: Drawn, head: int, cols: slice, hidden: list[int]) -> list[int]:
 
 def _mark_keys(axes: Axes, keys: list[int]) -> None:
     """A mark above each key: a dark column a pixel or two wide is easily taken for a line of the frame."""
-    place = axes.get_xaxis_transform() + ScaledTranslation(0, 3 / 72, axes.figure.dpi_scale_trans)
+    place = axes.get_xaxis_transform() + ScaledTranslation(0, 2.2 / 72, axes.figure.dpi_scale_trans)
     style: dict[str, Any] = {
         "marker": "v",
-        "markersize": 4.0,
+        "markersize": 3.5,
         "markeredgewidth": 0,
         "linestyle": "none",
         "clip_on": False,

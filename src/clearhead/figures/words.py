@@ -109,8 +109,8 @@ FAINT_LINES = Said(
 )
 MEAN_OF_HEADS = Said("Mean of {count} heads.", "헤드 {count}개의 평균입니다.")
 THIN_FAN = Said(
-    "{keys}: takes over {share:.0%} of a head's attention, so the lines to it are hairs, and the others are scaled "
-    "to themselves.",
+    "{keys}: takes over {share:.0%} of a head's attention, so the lines to it are hairs, and the others have a scale "
+    "of their own.",
     "{keys}: 한 헤드의 어텐션 중 {share:.0%} 넘게 쏠린 키입니다. 이 키로 가는 선은 가늘게 그리고 나머지 선의 굵기를 "
     "따로 맞췄습니다.",
 )
