@@ -134,9 +134,9 @@ class Translator:
         """Each text translated, greedily. A text's translation does not depend on those beside it.
 
         Raises:
-            ValueError: a text is empty, too long, or holds a word that cannot be spelled.
+            RefusedError: a ValueError, as a text is empty, too long, or holds a word that cannot be spelled.
         """
-        read = [self.read(text) for text in texts]
+        read = [self._read(text) for text in texts]
         sources = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
         for row, (ids, _) in zip(sources, read, strict=True):
             row[: len(ids)] = ids
@@ -159,7 +159,7 @@ class Translator:
 
     def forced(self, source: str, target: str) -> Translated:
         """What the model looks at when this target is put before it, whatever it would have written itself."""
-        ids, spans = self.read(source)
+        ids, spans = self._read(source)
         written = self.vocabulary.encode(target)
         output = self.model(np.array(ids), np.array([BEGIN, *written.ids]))
         logits = output.logits.astype(np.float64)
@@ -178,12 +178,8 @@ class Translator:
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
         return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
-    def read(self, text: str) -> tuple[list[int], list[Span]]:
-        """The ids of a text, with END, and the spans of its pieces.
-
-        Raises:
-            RefusedError: a ValueError, for a text that is empty, too long, or holds a word that cannot be spelled.
-        """
+    def _read(self, text: str) -> tuple[list[int], list[Span]]:
+        """The ids of a text, with END, and the spans of its pieces."""
         if not text.strip():
             raise RefusedError(words.EMPTY)
         pieces = self.longest[0] - 1
