@@ -5,19 +5,19 @@ from __future__ import annotations
 from clearhead.translate.korean import Stem
 from clearhead.translate.lexicon.entries import Adjective
 
-SIZED = "animal prey goods plant room opening town 돌 fruit 감자 케이크"
+SIZED = "site animal prey goods plant room opening town 돌 fruit 감자 케이크"
 MADE = "책 소설 영화 드라마 이야기 노래 수업 게임 여행 파티"
 
 ADJECTIVES = (
     Adjective(Stem("크"), "big", SIZED),
     Adjective(Stem("작"), "small", SIZED),
     Adjective(Stem("예쁘"), "pretty", "clothes small plant 새 나비 소녀 여자 그림 컵 접시 kin 이름"),
-    Adjective(Stem("아름답", "ㅂ"), "beautiful", "plant land sky 여자 그림 노래 음악 도시 시"),
+    Adjective(Stem("아름답", "ㅂ"), "beautiful", "region plant land sky 여자 그림 노래 음악 도시 시"),
     Adjective(Stem("귀엽", "ㅂ"), "cute", "pet baby young 새 원숭이 돼지 인형 여동생"),
     Adjective(Stem("멋있"), "cool", "person motor clothes 영화"),
     Adjective(Stem("친절하"), "kind", "person"),
     Adjective(Stem("똑똑하"), "smart", "person 개 강아지 원숭이 말"),
-    Adjective(Stem("유명하"), "famous", "role shop art 책 소설 노래 도시"),
+    Adjective(Stem("유명하"), "famous", "site role shop art 책 소설 노래 도시"),
     Adjective(Stem("젊"), "young", "grown"),
     Adjective(Stem("늙"), "old", "animal 농부 왕 의사 화가 가수", predicate=False),
     Adjective(Stem("오래되"), "old", "machine furniture 책 시계 가방 우산 코트 집 노래 영화 도시", predicate=False),
@@ -42,12 +42,12 @@ ADJECTIVES = (
     Adjective(Stem("길"), "long", "편지 소설 시 이야기 영화 노래 치마 코트 강 길 회의"),
     Adjective(Stem("짧"), "short", "편지 소설 시 이야기 영화 노래 치마 바지 수업 회의"),
     Adjective(Stem("높"), "high", "산 하늘 책상 의자 구름"),
-    Adjective(Stem("넓"), "wide", "room 길 강 바다 도시 침대"),
-    Adjective(Stem("좁"), "narrow", "room 길 강 침대"),
-    Adjective(Stem("깨끗하"), "clean", "room dish clothes shop 물 길 도시 침대"),
-    Adjective(Stem("더럽", "ㅂ"), "dirty", "room dish clothes footwear shop 물 길"),
-    Adjective(Stem("조용하"), "quiet", "room person shop 도시 아기"),
-    Adjective(Stem("시끄럽", "ㅂ"), "noisy", "room young shop 도시 음악 개"),
+    Adjective(Stem("넓"), "wide", "site room 길 강 바다 도시 침대"),
+    Adjective(Stem("좁"), "narrow", "site room 길 강 침대"),
+    Adjective(Stem("깨끗하"), "clean", "site room dish clothes shop 물 길 도시 침대"),
+    Adjective(Stem("더럽", "ㅂ"), "dirty", "site room dish clothes footwear shop 물 길"),
+    Adjective(Stem("조용하"), "quiet", "site room person shop 도시 아기"),
+    Adjective(Stem("시끄럽", "ㅂ"), "noisy", "site room young shop 도시 음악 개"),
     Adjective(Stem("밝"), "bright", "room 달 별"),
     Adjective(Stem("어둡", "ㅂ"), "dark", "room 길 하늘"),
     Adjective(Stem("좋"), "good", "climate text art sound person goods 생선 학생 시간"),

@@ -14,7 +14,8 @@ class Noun(NamedTuple):
     cups of coffee, empty where it counts the thing itself. `plural` is only given where a rule would get it wrong.
 
     `article` says what English puts before it when nothing else stands there: "the"; "a", which is the as a subject
-    and a elsewhere, a friend; "mass", which is the as a subject and nothing elsewhere, coffee; "my" for one's family;
+    and a elsewhere, a friend; "mass", which is the as a subject and nothing elsewhere, coffee; "my" for one's family,
+    your in questions and commands;
     empty for names and for what is one of a kind, Mom and math. A pronoun has an `oblique` form for all but the
     subject, me, and a `possessive`, my. `honoured` ones take 께서 and -시-.
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 
+from clearhead.translate.lexicon.adjuncts import PLACES
 from clearhead.translate.lexicon.entries import Noun
 
 PRONOUNS = (
@@ -155,7 +156,7 @@ READ_AND_HEARD = (
     Noun("질문", "question", "thought"),
     Noun("답", "answer", "thought"),
     Noun("문제", "problem", "thought"),
-    Noun("이름", "name", "thought"),
+    Noun("이름", "name", "thought", article="my"),
     Noun("수학", "math", "study", article=""),
     Noun("과학", "science", "study", article=""),
     Noun("역사", "history", "study", article=""),
@@ -249,7 +250,16 @@ NATURE = (
     Noun("가게", "store", "town shop"),
 )
 
-NOUNS = (*PRONOUNS, *PEOPLE, *FAMILY, *ANIMALS, *EATEN, *READ_AND_HEARD, *THINGS, *NATURE)
+# Places are nouns too: the bank is big, but I went to the bank.
+SITES = tuple(
+    Noun(
+        place.korean, place.english, "region" if place.at == "in" else "site", article="" if place.at == "in" else "the"
+    )
+    for place in PLACES
+    if place.at and place.korean not in {noun.korean for noun in NATURE}
+)
+
+NOUNS = (*PRONOUNS, *PEOPLE, *FAMILY, *ANIMALS, *EATEN, *READ_AND_HEARD, *THINGS, *NATURE, *SITES)
 
 
 @functools.cache
