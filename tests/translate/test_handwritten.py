@@ -8,7 +8,10 @@ import unicodedata
 import pytest
 
 from clearhead.translate.command import HANDWRITTEN
+from clearhead.translate.dates import date_pieces
 from clearhead.translate.score import plain, read_list
+from clearhead.translate.spelling import sentence_pieces
+from clearhead.translate.vocabulary import Vocabulary
 
 LINES = read_list(HANDWRITTEN)
 
@@ -20,6 +23,11 @@ def test_there_are_at_least_300_sentences_and_no_two_are_the_same():
 
 def test_about_forty_are_dates():
     assert 35 <= sum(line.source[0].isdecimal() or line.source.startswith(("오전", "오후")) for line in LINES) <= 60
+
+
+def test_every_word_is_known():
+    vocabulary = Vocabulary(dict.fromkeys([*date_pieces(), *sentence_pieces()]))
+    assert [unknown for line in LINES for unknown in vocabulary.unknown(line.source)] == []
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.source)
