@@ -6,7 +6,7 @@ import pytest
 
 from clearhead.languages import RefusedError
 from clearhead.translate import answers as module
-from clearhead.translate.answers import answers, refusal_of
+from clearhead.translate.answers import answers
 
 from . import toys
 
@@ -31,7 +31,7 @@ def test_answers_come_before_all_texts_are_read(monkeypatch):
     assert list(texts) == ["di fo"]
 
 
-def test_nothing_is_said_against_a_text_that_can_be_read():
-    assert refusal_of(toys.translator(), "ba ce") is None
-    assert refusal_of(toys.translator(), " ").said("ko").startswith("번역할 것이 없습니다")
+def test_a_refusal_is_there_in_both_languages():
+    (answer,) = answers(toys.translator(), [" "])
+    assert answer.found.said("ko").startswith("번역할 것이 없습니다")
     assert list(answers(toys.translator(), [])) == []

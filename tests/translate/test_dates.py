@@ -167,5 +167,5 @@ def test_counts_are_at_least_one(counts):
 def test_without_babel(monkeypatch):
     monkeypatch.setitem(sys.modules, "babel", None)
     module._locale.cache_clear()
-    with pytest.raises(ModuleNotFoundError, match=r"babel, which is not installed: .*clearhead\[translate\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"babel, which is not installed: .* -m pip install .*\[translate\]'"):
         written(DAY, Format("ko", "full"))

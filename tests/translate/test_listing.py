@@ -20,6 +20,9 @@ def test_every_word_is_there_with_its_english_as_a_dictionary_has_it():
     assert kinds["verbs"]["마시다"] == "drink"
     assert kinds["adjectives"]["비싸다"] == "expensive"
     assert kinds["numbers"]["세"] == "three"
+    assert kinds["adjectives"]["새"] == "new"
+    assert kinds["nouns"]["차"] == "tea, car"
+    assert kinds["adverbs"]["항상"] == "always"
     assert len(kinds["nouns"]) == len({noun.korean for noun in lexicon.NOUNS})
 
 

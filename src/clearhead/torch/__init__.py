@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 try:
     import torch as _torch  # noqa: F401
 except ModuleNotFoundError as error:
+    from clearhead.advice import install as _install
+
     raise ModuleNotFoundError(
-        "clearhead.torch needs PyTorch: pip install 'clearhead[torch]' (on a machine without a GPU, install "
-        "torch==2.13.0 first, so that pip does not choose a build with CUDA)"
+        f"clearhead.torch needs PyTorch: {_install('torch')} (on a machine without a GPU, install torch==2.13.0 first, "
+        "so that pip does not choose a build with CUDA)"
     ) from error
 
 from clearhead import checks

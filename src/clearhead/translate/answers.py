@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clearhead.languages import RefusedError
@@ -26,17 +26,15 @@ def answers(translator: Translator, texts: Iterable[str]) -> Iterator[Answer]:
     """The answer to each text, in their order."""
     remaining = iter(texts)
     while batch := list(itertools.islice(remaining, TOGETHER)):
-        refused = {number: refusal for number, text in enumerate(batch) if (refusal := refusal_of(translator, text))}
-        readable = [text for number, text in enumerate(batch) if number not in refused]
-        translated = iter(translator.translate(readable) if readable else ())
-        for number, text in enumerate(batch):
-            yield Answer(text, refused[number] if number in refused else next(translated))
+        try:
+            found: Sequence[Translated | RefusedError] = translator.translate(batch)
+        except RefusedError:  # one of them, and perhaps others
+            found = [_alone(translator, text) for text in batch]
+        yield from map(Answer, batch, found)
 
 
-def refusal_of(translator: Translator, text: str) -> RefusedError | None:
-    """Why a text cannot be read, or None if it can."""
+def _alone(translator: Translator, text: str) -> Translated | RefusedError:
     try:
-        translator.read(text)
-    except RefusedError as refusal:
-        return refusal
-    return None
+        return translator.translate([text])[0]
+    except RefusedError as error:
+        return error

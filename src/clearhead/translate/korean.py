@@ -1,8 +1,8 @@
 """Korean as the grammar needs it: particles that follow the sound before them, and endings that melt into their stem.
 
 A syllable of Hangul is made of two or three letters, and Unicode numbers all of them in order, so letters are taken
-out and put in by arithmetic. A word comes as its pieces, 잡 and 았다: cut where stem and ending meet, or, where they
-have melted into one syllable as in 마셨다 (마시 and 었다), behind it. Those are the pieces a model reads.
+out and put in by arithmetic. A word comes as its pieces, 잡, 았 and 다: cut where stem, tense and ending meet, or,
+where two have melted into one syllable as in 마셨다 (마시, 었 and 다), behind it. Those are the pieces a model reads.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PARTICLES = {
     "topic": ("은", "는"),
     "object": ("을", "를"),
     "and": ("과", "와"),
+    "or so": ("이랑", "랑"),
     "by": ("으로", "로"),
 }
 
@@ -35,8 +36,8 @@ MELTED = {
     "ㅚ": "ㅙ",
 }
 
-# These two may also stay as they are.
-UNMELTED = {"보": "아", "주": "어"}
+# These may also stay as they are.
+UNMELTED = {"보": "아", "주": "어", "되": "어", "피": "어"}
 
 Word = tuple[str, ...]
 
@@ -136,51 +137,197 @@ def _bright(text: str) -> bool:
     return letters(text).vowel in "ㅏㅗ"
 
 
+def with_eu(stem: Stem, ending: str) -> Word:
+    """The stem with an ending that wants 으 after a consonant: 가 · 세요, 잡 · 으세요, 도 · 우세요, 만드 · 세요."""
+    text, irregular = stem
+    last = letters(text[-1]).final
+    if irregular == "ㅂ":
+        return with_final(text, ""), "우" + ending
+    if irregular == "ㅎ" or last in ("", "ㄹ"):
+        return with_final(text, ""), ending
+    return _softened(stem), "으" + ending
+
+
 def modifier(stem: Stem) -> Word:
     """An adjective before its noun: 큰, 작은, 맛있는."""
-    return (stem.text, "는") if stem.text.endswith("있") else _cut(stem, closed(stem, "ㄴ"))
+    if noun := _nominal(stem):
+        return noun, *modifier(HA)
+    return (stem.text, "는") if stem.text.endswith(("있", "없")) else closed(stem, "ㄴ")
 
 
-def conjugated(stem: Stem, tense: str, style: str, *, verb: bool = True, full: bool = False) -> tuple[Word, ...]:
+# What follows 았 and 겠, and what ends the present of all stems alike.
+AFTER_TENSE = {
+    "statement": {"plain": "다", "casual": "어", "polite": "어요", "formal": "습니다"},
+    "question": {"plain": "니", "casual": "어", "polite": "어요", "formal": "습니까"},
+}
+# The word behind -ㄹ: 잡을 것이다, and as it is said, 잡을 거다.
+THING = {
+    "statement": {"plain": "것이다", "casual": "거야", "polite": "거예요", "formal": "것입니다"},
+    "question": {"plain": "거니", "casual": "거야", "polite": "거예요", "formal": "것입니까"},
+}
+SHORT_THING = {"것이다": "거다", "것입니다": "겁니다", "것입니까": "겁니까"}
+
+
+class Manner(NamedTuple):
+    """How a predicate is said.
+
+    `tense` is "past", "present", "future" (잡을 것이다) or "will" (잡겠다); `style` is "plain", "casual", "polite" or
+    "formal"; `mood` is "statement" or "question". `honoured` puts in -시-. `verb` is False for adjectives and for all
+    that is conjugated like them, which have no 는 in the plain present: 크다. With `full`, 보 and 주 do not melt in the
+    past, which is as common, 보았다 and 주었다, and 거다 is 것이다.
+    """
+
+    tense: str = "past"
+    style: str = "plain"
+    mood: str = "statement"
+    honoured: bool = False
+    verb: bool = True
+    full: bool = False
+
+
+def conjugated(stem: Stem, manner: Manner) -> tuple[Word, ...]:
     """A predicate as its words.
 
-                 "past"        "present"   "future"
-        "plain"   잡았다        잡는다       잡을 것이다
-        "polite"  잡았어요      잡아요       잡을 거예요
-        "formal"  잡았습니다    잡습니다     잡을 것입니다
-
-    An adjective (verb=False) has no 는 in the plain present: 크다. With `full`, 보 and 주 do not melt in the past,
-    which is as common: 보았다, 주었다.
+             "past"        "present"   "future"        "will"
+    "plain"   잡았다        잡는다       잡을 것이다       잡겠다
+    "casual"  잡았어        잡아        잡을 거야        잡겠어
+    "polite"  잡았어요      잡아요       잡을 거예요       잡겠어요
+    "formal"  잡았습니다    잡습니다     잡을 것입니다     잡겠습니다
     """
+    tense, style, mood = manner.tense, manner.style, manner.mood
+    if manner.honoured:
+        head, honour = honoured(stem)
+        if tense == "present" and style == "polite":
+            return ((*head, honour[:-1] + "세요"),)
+        first, *rest = conjugated(Stem(honour), manner._replace(honoured=False))
+        return ((*head, *first), *rest)
+    if noun := _nominal(stem):
+        first, *rest = conjugated(HA, manner)
+        return ((noun, *first), *rest)
     if tense == "future":
-        return _cut(stem, closed(stem, "ㄹ")), ({"plain": "것이다", "polite": "거예요", "formal": "것입니다"}[style],)
+        thing = THING[mood][style]
+        return closed(stem, "ㄹ"), (thing if manner.full else SHORT_THING.get(thing, thing),)
     if tense == "past":
-        return (_cut(stem, _past(stem, {"plain": "다", "polite": "어요", "formal": "습니다"}[style], full)),)
-    if style == "polite":
-        head, ending = infinitive(stem)
-        return (_cut(stem, (head, ending + "요")),)
-    if style == "plain" and not verb:
-        return (_cut(stem, (stem.text, "다")),)
-    consonant, ending = ("ㄴ", "다") if style == "plain" else ("ㅂ", "니다")
-    if letters(stem.text[-1]).final in ("", "ㄹ"):
-        return (_cut(stem, (with_final(stem.text, consonant), ending)),)
-    return ((stem.text, "는다" if style == "plain" else "습니다"),)
+        return ((*past(stem, manner.full), AFTER_TENSE[mood][style]),)
+    if tense == "will":
+        return ((stem.text, "겠", AFTER_TENSE[mood][style]),)
+    return (_present(stem, style, mood, manner.verb),)
 
 
-def _past(stem: Stem, ending: str, full: bool) -> Word:
-    """아 or 어 closed by ㅆ, wherever they are left, and the ending."""
+def _present(stem: Stem, style: str, mood: str, verb: bool) -> Word:
+    """잡는다, 마신다; 크다; 잡니, 만드니; 잡아, 잡아요; 잡습니다, 마십니다"""
+    text, open_end = stem.text, letters(stem.text[-1]).final in ("", "ㄹ")
+    if style in ("casual", "polite"):
+        head, joint = infinitive(stem)
+        return tuple(piece for piece in (head, joint + ("요" if style == "polite" else "")) if piece)
+    if style == "formal":
+        ending = "니다" if mood == "statement" else "니까"
+        return (with_final(text, "ㅂ"), ending) if open_end else (text, "습" + ending)
+    if mood == "question":
+        return (with_final(text, ""), "니") if open_end else (text, "니")
+    if not verb:
+        return text, "다"
+    return (with_final(text, "ㄴ"), "다") if open_end else (text, "는다")
+
+
+def past(stem: Stem, full: bool = False) -> Word:
+    """아 or 어 closed by ㅆ, wherever they are left: 잡 · 았, 마셨."""
+    if noun := _nominal(stem):
+        return noun, *past(HA)
     head, joint = infinitive(stem)
     if full and stem.text[-1] in UNMELTED:
         head, joint = stem.text, UNMELTED[stem.text[-1]]
-    return (head, with_final(joint, "ㅆ") + ending) if joint else (with_final(head, "ㅆ"), ending)
+    return (head, with_final(joint, "ㅆ")) if joint else (with_final(head, "ㅆ"),)
 
 
-def negated(stem: Stem, tense: str, style: str, *, verb: bool = True) -> tuple[Word, ...]:
-    """The same denied with -지 않다: 잡지 않았다."""
-    return _cut(stem, (stem.text, "지")), *conjugated(Stem("않"), tense, style, verb=verb)
+def honoured(stem: Stem) -> tuple[Word, str]:
+    """What stands before -시-, and 시 as it is there: 가 and 시, 잡 and 으시, 도 and 우시."""
+    if noun := _nominal(stem):
+        return (noun, "하"), "시"
+    head, honour = with_eu(stem, "시")
+    return (head,), honour
 
 
-def _cut(stem: Stem, word: Word) -> Word:
-    """공부하다 is a noun and 하다, so it is cut between them: 공부 · 했다, and 했다 is the same in all its kind."""
-    noun = stem.text.removesuffix("하")
-    return (noun, "".join(word)[len(noun) :]) if noun and noun != stem.text else word
+def joined(stem: Stem, ending: str) -> Word:
+    """The stem as it is with an ending that changes nothing: 잡지, 잡고, 공부하지만."""
+    noun = _nominal(stem)
+    return (noun, "하", ending) if noun else (stem.text, ending)
+
+
+def necessary(stem: Stem) -> Word:
+    """What stands before 하다 to say that one has to: 잡아야, 가야, 공부해야."""
+    if noun := _nominal(stem):
+        return noun, *necessary(HA)
+    head, joint = infinitive(stem)
+    return (head, joint + "야")
+
+
+def obliging(stem: Stem) -> Word:
+    """What stands before 주다 to ask a favour: 열어, 읽어, 청소해."""
+    if noun := _nominal(stem):
+        return noun, *obliging(HA)
+    return tuple(piece for piece in infinitive(stem) if piece)
+
+
+def possible(stem: Stem) -> Word:
+    """What stands before 수 있다 to say that one can: 잡을, 갈, 공부할."""
+    noun = _nominal(stem)
+    return (noun, *closed(HA, "ㄹ")) if noun else closed(stem, "ㄹ")
+
+
+def commanded(stem: Stem, style: str) -> Word:
+    """잡아라, 잡으세요, 잡으십시오"""
+    if noun := _nominal(stem):
+        return noun, *commanded(HA, style)
+    if style == "plain":
+        head, joint = infinitive(stem)
+        return (head, joint + "라")
+    return with_eu(stem, "세요" if style == "polite" else "십시오")
+
+
+def suggested(stem: Stem, style: str) -> Word:
+    """가자 and 잡자; 갑시다 and 잡읍시다"""
+    if noun := _nominal(stem):
+        return noun, *suggested(HA, style)
+    if style == "plain":
+        return stem.text, "자"
+    final = letters(stem.text[-1]).final
+    if final in ("", "ㄹ"):
+        return with_final(stem.text, "ㅂ"), "시다"
+    if stem.irregular == "ㅂ":
+        return with_final(stem.text, ""), "웁시다"
+    return _softened(stem), "읍시다"
+
+
+def being(noun: str, manner: Manner) -> Word:
+    """What makes a noun a predicate, 이다 and its forms: 학생이다, 의사예요, 학생이었다; in the future only 일."""
+    vowel = not letters(noun[-1]).final
+    tense, style, mood = manner.tense, manner.style, manner.mood
+    if tense == "past":
+        return ("였" if vowel else "이었"), AFTER_TENSE[mood][style]
+    if tense == "future":
+        return ("일",)
+    question = mood == "question"
+    return {
+        "plain": ("이니",) if question else ("다",) if vowel and not manner.full else ("이다",),
+        "casual": ("야",) if vowel else ("이야",),
+        "polite": ("예요",) if vowel else ("이에요",),
+        "formal": ("입니까",) if question else ("입니다",),
+    }[style]
+
+
+def not_being(manner: Manner) -> tuple[Word, ...]:
+    """아니다, which takes its noun with 이/가: 학생이 아니다."""
+    if manner.tense == "present" and manner.style in ("casual", "polite"):
+        return (("아니", "야" if manner.style == "casual" else "에요"),)
+    if manner.tense == "past":
+        return (("아니", "었", AFTER_TENSE[manner.mood][manner.style]),)
+    return conjugated(Stem("아니"), manner._replace(verb=False))
+
+
+HA = Stem("하")
+
+
+def _nominal(stem: Stem) -> str:
+    """공부하다 is a noun and 하다, so it is cut between them: 공부 · 했 · 다, and 했 is the same in all its kind."""
+    return stem.text[:-1] if stem.text.endswith("하") else ""

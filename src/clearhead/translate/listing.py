@@ -37,11 +37,15 @@ def known_words() -> dict[str, dict[str, str]]:
     kinds = {
         "nouns": [(noun.korean, noun.english) for noun in lexicon.NOUNS],
         "verbs": [(f"{verb.stem.text}다", verb.english) for verb in lexicon.VERBS],
-        "adjectives": [(f"{adjective.stem.text}다", adjective.english) for adjective in lexicon.ADJECTIVES],
+        "adjectives": [
+            (adjective.stem.text + "다" * (not adjective.whole), adjective.english) for adjective in lexicon.ADJECTIVES
+        ],
         "places": [(place.korean, place.english) for place in lexicon.PLACES],
         "times": [(time.korean, time.english) for time in lexicon.TIMES],
+        "positions": list(lexicon.POSITIONS.items()),
+        "adverbs": [(adverb.korean, adverb.english) for adverb in lexicon.ADVERBS],
         "means": [(means.korean, means.english) for means in lexicon.MEANS],
-        "numbers": list(lexicon.NUMBERS.items()),
+        "numbers": list(lexicon.HOURS.items()),
     }
     return {kind: _joined(entries) for kind, entries in kinds.items()}
 

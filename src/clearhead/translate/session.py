@@ -20,6 +20,7 @@ from clearhead.languages import RefusedError
 from clearhead.translate import report, words
 from clearhead.translate.batches import Corpus, source_ids
 from clearhead.translate.checkpoint import checked_place
+from clearhead.translate.doubt import Answer, Doubt, meanings, odd_texts, threshold
 from clearhead.translate.examples import Example, Task, together
 from clearhead.translate.model import write
 from clearhead.translate.pairs import read_pairs, split
@@ -36,6 +37,8 @@ SHARE_FOR_TEST, MOST_TEST_PAIRS, SHARE_HELD_OUT = 0.1, 1000, 0.05
 SKIPPED_LINES_SHOWN = 5
 EXAMPLES_SHOWN = 4
 MOST_LINKS_FILMED = 5
+SENTENCES_FOR_MEANINGS = 40_000
+ODD_SHARE = 8  # of the texts that doubt is calibrated on, one odd one for so many others
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,26 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
         trainer.model.to_textbook(), trainer.vocabulary, trainer.task, trainer.corpus.longest, record=record
     )
     some = [example for task in tasks for example in task.train[: report.SENTENCES_TO_CHOOSE_BY // len(tasks)]]
-    return replace(translator, reader=report.best_reader(translator, some))
+    translator = replace(translator, reader=report.best_reader(translator, some))
+    return translator if order.pairs is not None else doubtful(translator, trainer, tasks)
+
+
+def doubtful(translator: Translator, trainer: Trainer, tasks: Sequence[Task]) -> Translator:
+    """The translator with its doubt calibrated on what was held out, and on odd texts that have no right answer."""
+    spell = translator.vocabulary.decode
+    examples = [example for task in tasks for example in task.train[:SENTENCES_FOR_MEANINGS]]
+    doubt = Doubt(meanings=meanings(examples, translator.vocabulary))
+    sources, targets = ([spell(ids) for ids in side] for side in trainer.held_out)
+    odd = [text for text in odd_texts(sources, len(sources) // ODD_SHARE) if _fits(translator, text)]
+    answers = []
+    for found, target in zip(translator.translate([*sources, *odd]), [*targets, *([None] * len(odd))], strict=True):
+        lost = bool(doubt.lost(found.source_ids, found.target_ids))
+        answers.append(Answer(found.confidence, lost, found.text == target))
+    return replace(translator, doubt=doubt._replace(threshold=threshold(answers)))
+
+
+def _fits(translator: Translator, text: str) -> bool:
+    return len(translator.vocabulary.encode(text).ids) < translator.longest[0]
 
 
 def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> list[str]:

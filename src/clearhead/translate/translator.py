@@ -21,11 +21,11 @@ from clearhead.textbook.decoding import greedy
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint, words
 from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
+from clearhead.translate.doubt import Doubt
 from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # Made by: clearhead translate --train --task all --half --overwrite --out src/clearhead/translate/shipped.safetensors
 SHIPPED = Path(__file__).with_name("shipped.safetensors")
-SURE = 0.75  # a mean probability of a piece below this is guessing; with smoothing 0.1 a sure one has 0.9
 MARGIN = 10  # pieces a translation may be longer than any it was trained on
 
 
@@ -45,11 +45,8 @@ class Translated(NamedTuple):
     cross_weights: np.ndarray
     probability: float  # of a piece, the geometric mean
     ended: bool  # or it ran into the limit
-
-    @property
-    def sure(self) -> bool:
-        """Whether the translation can be relied on: it came to its end, and its pieces were not guessed."""
-        return self.ended and self.probability >= SURE
+    confidence: float  # the probability of its least probable piece, END counted; 0 if it did not end
+    sure: bool  # whether nothing speaks against it (see doubt)
 
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
@@ -79,7 +76,7 @@ class Translator:
     """A model, the vocabulary it reads and writes, and what is known of its training.
 
     `longest` are the most pieces of a source, END counted, and of a target that it was trained on; `reader` is the
-    head, or mean of heads, whose attention tells best which word came from which.
+    head, or mean of heads, whose attention tells best which word came from which; `doubt` is when it is sure.
     """
 
     model: Transformer
@@ -87,6 +84,7 @@ class Translator:
     task: str
     longest: tuple[int, int]
     reader: Reader = MEAN
+    doubt: Doubt = field(default_factory=Doubt)
     record: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -108,7 +106,8 @@ class Translator:
                 f"{path} holds a vocabulary of {len(vocabulary)} pieces but a model of {model.source_vocab}; "
                 "the file is damaged"
             )
-        return cls(model, vocabulary, more["task"], tuple(more["longest"]), Reader(*more["reader"]), more["record"])
+        reader, doubt = Reader(*more["reader"]), Doubt.from_json(more.get("doubt"))
+        return cls(model, vocabulary, more["task"], tuple(more["longest"]), reader, doubt, more["record"])
 
     def save(self, path: Path, dtype: DTypeLike = np.float32) -> None:
         """Write everything to one file, which `clearhead.Transformer.load` reads as well; float16 halves it."""
@@ -123,6 +122,7 @@ class Translator:
                 "vocabulary": self.vocabulary.to_json(),
                 "longest": self.longest,
                 "reader": self.reader,
+                "doubt": self.doubt.to_json(),
                 "record": dict(self.record),
             },
         }
@@ -134,9 +134,9 @@ class Translator:
         """Each text translated, greedily. A text's translation does not depend on those beside it.
 
         Raises:
-            ValueError: a text is empty, too long, or holds a word that cannot be spelled.
+            RefusedError: a ValueError, as a text is empty, too long, or holds a word that cannot be spelled.
         """
-        read = [self.read(text) for text in texts]
+        read = [self._read(text) for text in texts]
         sources = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
         for row, (ids, _) in zip(sources, read, strict=True):
             row[: len(ids)] = ids
@@ -150,22 +150,45 @@ class Translator:
             weights = found.cross_weights[i][:, :, [*rows, len(written) - 1], : len(ids)]
             text, target_spans = self.vocabulary.spelled(target)
             probability = math.exp(float(found.log_probability[i]) / len(written))
-            translated.append(
-                Translated(
-                    texts[i], text, ids[:-1], target, spans, target_spans, weights, probability, written[-1] == END
-                )
+            ended = written[-1] == END
+            confidence = math.exp(-float(self._surprise(ids, target).max())) if ended else 0.0
+            sure = self.doubt.sure(confidence, ids[:-1], target)
+            answer = Translated(
+                texts[i],
+                text,
+                ids[:-1],
+                target,
+                spans,
+                target_spans,
+                weights,
+                probability,
+                ended,
+                confidence,
+                sure,
             )
+            translated.append(answer)
         return translated
 
     def forced(self, source: str, target: str) -> Translated:
         """What the model looks at when this target is put before it, whatever it would have written itself."""
-        ids, spans = self.read(source)
+        ids, spans = self._read(source)
         written = self.vocabulary.encode(target)
         output = self.model(np.array(ids), np.array([BEGIN, *written.ids]))
-        logits = output.logits.astype(np.float64)
-        surprise = np.logaddexp.reduce(logits, axis=-1) - logits[np.arange(len(logits)), [*written.ids, END]]
-        weights, probability = np.stack(output.cross_weights), math.exp(-float(surprise.mean()))
-        return Translated(source, target, ids[:-1], written.ids, spans, written.spans, weights, probability, True)
+        surprise = _surprise(output.logits, written.ids)
+        probability, confidence = math.exp(-float(surprise.mean())), math.exp(-float(surprise.max()))
+        return Translated(
+            source,
+            target,
+            ids[:-1],
+            written.ids,
+            spans,
+            written.spans,
+            np.stack(output.cross_weights),
+            probability,
+            ended=True,
+            confidence=confidence,
+            sure=self.doubt.sure(confidence, ids[:-1], written.ids),
+        )
 
     def attention(self, text: str) -> Attention:
         """All attention in the translation of a text: self, causal and cross."""
@@ -178,12 +201,12 @@ class Translator:
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
         return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
-    def read(self, text: str) -> tuple[list[int], list[Span]]:
-        """The ids of a text, with END, and the spans of its pieces.
+    def _surprise(self, ids: list[int], target: list[int]) -> np.ndarray:
+        """−log p of every piece of the target and of END, given the source: (n_t + 1,)."""
+        return _surprise(self.model(np.array(ids), np.array([BEGIN, *target])).logits, target)
 
-        Raises:
-            RefusedError: a ValueError, for a text that is empty, too long, or holds a word that cannot be spelled.
-        """
+    def _read(self, text: str) -> tuple[list[int], list[Span]]:
+        """The ids of a text, with END, and the spans of its pieces."""
         if not text.strip():
             raise RefusedError(words.EMPTY)
         pieces = self.longest[0] - 1
@@ -194,3 +217,11 @@ class Translator:
         if len(ids) > pieces:
             raise RefusedError(words.TOO_LONG.filled(count=len(ids), what=words.PIECES, most=pieces))
         return [*ids, END], spans
+
+
+def _surprise(logits: np.ndarray, target: list[int]) -> np.ndarray:
+    """−log p of the target's pieces and of END: logits (n_t + 1, vocabulary) → (n_t + 1,)"""
+    logits = logits.astype(np.float64)
+    chosen = logits[np.arange(len(logits)), [*target, END]]
+    surprise: np.ndarray = np.logaddexp.reduce(logits, axis=-1) - chosen
+    return surprise

@@ -217,12 +217,25 @@ KINDS = {
     "adjectives": Said("adjectives ({count})", "형용사와 관형사 ({count})"),
     "places": Said("places ({count})", "장소 ({count})"),
     "times": Said("times ({count})", "때 ({count})"),
+    "positions": Said("beside a thing ({count})", "위치 ({count})"),
+    "adverbs": Said("adverbs ({count})", "부사 ({count})"),
     "means": Said("means ({count})", "수단 ({count})"),
     "numbers": Said("numbers ({count})", "수 ({count})"),
     "dates": Said("dates, written in these ways among others ({count})", "날짜, 이렇게 쓴 것들 ({count})"),
     "pieces": Said("words and beginnings of words ({count})", "단어와 단어의 앞부분 ({count})"),
 }
-DATES = ("2028년 12월 7일 목요일", "2028년 12월 7일", "2028. 12. 7.", "2028-12-07", "December 7, 2028", "7 mars 2028")
+DATES = (
+    "2028년 12월 7일 목요일",
+    "1850년 1월 1일",
+    "24년 3월 5일",
+    "2028. 12. 7.",
+    "2028-12-07",
+    "20281207",
+    "3/5",
+    "오전 9시",
+    "December 7, 2028",
+    "7 mars 2028",
+)
 
 # How a list of sentences comes out.
 NO_LIST = Said(

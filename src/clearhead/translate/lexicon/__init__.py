@@ -1,0 +1,32 @@
+"""The words of the grammar in both languages, and which of them go together: about 400 that a beginner knows."""
+
+from __future__ import annotations
+
+from clearhead.translate.lexicon.adjectives import ADJECTIVES
+from clearhead.translate.lexicon.adjuncts import ADVERBS, HOURS, MEANS, NUMBERS, PLACES, POSITIONS, TIMES, places
+from clearhead.translate.lexicon.entries import Adjective, Adverb, Means, Noun, Place, Time, Verb
+from clearhead.translate.lexicon.nouns import NOUNS, PRONOUNS, nouns
+from clearhead.translate.lexicon.verbs import VERBS
+
+__all__ = [
+    "ADJECTIVES",
+    "ADVERBS",
+    "HOURS",
+    "MEANS",
+    "NOUNS",
+    "NUMBERS",
+    "PLACES",
+    "POSITIONS",
+    "PRONOUNS",
+    "TIMES",
+    "VERBS",
+    "Adjective",
+    "Adverb",
+    "Means",
+    "Noun",
+    "Place",
+    "Time",
+    "Verb",
+    "nouns",
+    "places",
+]

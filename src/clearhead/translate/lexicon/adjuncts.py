@@ -1,0 +1,169 @@
+"""Where, when, how and with what something is done, and how many things there are."""
+
+from __future__ import annotations
+
+import functools
+
+from clearhead.translate.lexicon.entries import Adverb, Means, Place, Time
+
+NUMBERS = {
+    "한": "one",
+    "두": "two",
+    "세": "three",
+    "네": "four",
+    "다섯": "five",
+    "여섯": "six",
+    "일곱": "seven",
+    "여덟": "eight",
+    "아홉": "nine",
+    "열": "ten",
+}
+HOURS = NUMBERS | {"열한": "eleven", "열두": "twelve"}
+
+PLACES = (
+    Place("학교", "school", "at", "to", "any inside"),
+    Place("집", "home", "at", "", "any inside home"),
+    Place("회사", "office", "at the", "to the", "any inside"),
+    Place("공원", "park", "in the", "to the", "any outside"),
+    Place("도서관", "library", "in the", "to the", "any inside"),
+    Place("교실", "classroom", "in the", "to the", "any inside"),
+    Place("방", "room", "in the", "to the", "any inside home"),
+    Place("부엌", "kitchen", "in the", "to the", "any inside home"),
+    Place("화장실", "bathroom", "in the", "to the", "any inside home"),
+    Place("정원", "garden", "in the", "to the", "any outside"),
+    Place("거리", "street", "on the", "to the", "any outside"),
+    Place("마을", "village", "in the", "to the", "any outside city"),
+    Place("도시", "city", "in the", "to the", "any city"),
+    Place("시골", "countryside", "in the", "to the", "any outside"),
+    Place("시장", "market", "at the", "to the", "any shop"),
+    Place("백화점", "department store", "at the", "to the", "any inside shop"),
+    Place("가게", "store", "at the", "to the", "any inside shop"),
+    Place("편의점", "convenience store", "at the", "to the", "any inside shop"),
+    Place("식당", "restaurant", "at the", "to the", "any inside shop"),
+    Place("카페", "cafe", "at the", "to the", "any inside shop"),
+    Place("병원", "hospital", "at the", "to the", "any inside"),
+    Place("약국", "pharmacy", "at the", "to the", "any inside shop"),
+    Place("은행", "bank", "at the", "to the", "any inside"),
+    Place("우체국", "post office", "at the", "to the", "any inside"),
+    Place("극장", "theater", "at the", "to the", "any inside"),
+    Place("호텔", "hotel", "at the", "to the", "any inside"),
+    Place("공항", "airport", "at the", "to the", "any"),
+    Place("역", "station", "at the", "to the", "any"),
+    Place("교회", "church", "at", "to", "any inside"),
+    Place("산", "mountain", "on the", "to the", "any outside"),
+    Place("강", "river", "in the", "to the", "any water"),
+    Place("바다", "sea", "in the", "to the", "any water"),
+    Place("수영장", "swimming pool", "in the", "to the", "any water"),
+    Place("서울", "Seoul", "in", "to", "any city"),
+    Place("부산", "Busan", "in", "to", "any city"),
+    Place("한국", "Korea", "in", "to", "any city"),
+    Place("미국", "America", "in", "to", "any city"),
+    Place("일본", "Japan", "in", "to", "any city"),
+    Place("중국", "China", "in", "to", "any city"),
+    Place("여기", "here", "", "", "any here"),
+    Place("거기", "there", "", "", "any here"),
+    Place("저기", "over there", "", "", "any here"),
+)
+
+# Beside what: 책상 위에 is on the desk.
+POSITIONS = {
+    "위": "on",
+    "아래": "under",
+    "밑": "under",
+    "옆": "next to",
+    "앞": "in front of",
+    "뒤": "behind",
+    "안": "in",
+}
+
+ALWAYS = "past present future"
+TIMES = (
+    Time("어제", "", "yesterday", "", "past"),
+    Time("오늘", "", "today", "", "past present future"),
+    Time("내일", "", "tomorrow", "", "future"),
+    Time("지금", "", "now", "", "present"),
+    Time("어젯밤", "에", "last night", "", "past"),
+    Time("어제 아침", "에", "yesterday morning", "", "past"),
+    Time("어제 저녁", "에", "yesterday evening", "", "past"),
+    Time("오늘 아침", "에", "this morning", "", "past"),
+    Time("오늘 저녁", "에", "this evening", "", "future"),
+    Time("오늘 밤", "에", "tonight", "", "future"),
+    Time("내일 아침", "에", "tomorrow morning", "", "future"),
+    Time("내일 저녁", "에", "tomorrow evening", "", "future"),
+    Time("지난주", "에", "last week", "", "past"),
+    Time("이번 주", "에", "this week", "", "past future"),
+    Time("다음 주", "에", "next week", "", "future"),
+    Time("지난 주말", "에", "last weekend", "", "past"),
+    Time("이번 주말", "에", "this weekend", "", "future"),
+    Time("지난달", "에", "last month", "", "past"),
+    Time("다음 달", "에", "next month", "", "future"),
+    Time("작년", "에", "last year", "", "past"),
+    Time("올해", "", "this year", "", "past future"),
+    Time("내년", "에", "next year", "", "future"),
+    Time("매일", "", "every day", "", "past present", True),
+    Time("매일 아침", "", "every morning", "", "past present", True),
+    Time("매일 저녁", "", "every evening", "", "past present", True),
+    Time("매일 밤", "", "every night", "", "past present", True),
+    Time("매주", "", "every week", "", "past present", True),
+    Time("아침", "에", "morning", "in the", ALWAYS),
+    Time("오전", "에", "morning", "in the", ALWAYS),
+    Time("오후", "에", "afternoon", "in the", ALWAYS),
+    Time("저녁", "에", "evening", "in the", ALWAYS),
+    Time("밤", "에", "night", "at", ALWAYS),
+    Time("주말", "에", "weekend", "on the", ALWAYS),
+    Time("월요일", "에", "Monday", "on", ALWAYS),
+    Time("화요일", "에", "Tuesday", "on", ALWAYS),
+    Time("수요일", "에", "Wednesday", "on", ALWAYS),
+    Time("목요일", "에", "Thursday", "on", ALWAYS),
+    Time("금요일", "에", "Friday", "on", ALWAYS),
+    Time("토요일", "에", "Saturday", "on", ALWAYS),
+    Time("일요일", "에", "Sunday", "on", ALWAYS),
+    Time("봄", "에", "spring", "in", ALWAYS),
+    Time("여름", "에", "summer", "in", ALWAYS),
+    Time("가을", "에", "fall", "in", ALWAYS),
+    Time("겨울", "에", "winter", "in", ALWAYS),
+)
+
+ADVERBS = (
+    Adverb("항상", "always", "middle", "verb adjective", True),
+    Adverb("자주", "often", "middle", "verb", True),
+    Adverb("보통", "usually", "middle", "verb", True),
+    Adverb("가끔", "sometimes", "middle", "verb", True),
+    Adverb("정말", "really", "middle", "verb adjective"),
+    Adverb("아주", "very", "middle", "adjective"),
+    Adverb("매우", "very", "middle", "adjective"),
+    Adverb("너무", "too", "middle", "adjective"),
+    Adverb("조금", "a little", "middle", "adjective"),
+    Adverb("많이", "a lot", "end"),
+    Adverb("잘", "well", "end"),
+    Adverb("빨리", "quickly", "end"),
+    Adverb("천천히", "slowly", "end"),
+    Adverb("열심히", "hard", "end"),
+    Adverb("일찍", "early", "end"),
+    Adverb("늦게", "late", "end"),
+    Adverb("다시", "again", "end"),
+    Adverb("혼자", "alone", "end"),
+)
+
+MEANS = (
+    Means("버스", "bus", "by"),
+    Means("기차", "train", "by"),
+    Means("지하철", "subway", "by"),
+    Means("택시", "taxi", "by"),
+    Means("비행기", "airplane", "by"),
+    Means("자전거", "bicycle", "by"),
+    Means("자동차", "car", "by"),
+    Means("연필", "pencil", "with a"),
+    Means("펜", "pen", "with a"),
+    Means("칼", "knife", "with a"),
+)
+
+
+@functools.cache
+def places(description: str) -> tuple[Place, ...]:
+    """The places that are one of these kinds, or named here."""
+    wanted = set(description.split())
+    known = {place.korean for place in PLACES}.union(*(place.kinds.split() for place in PLACES))
+    if not wanted <= known:
+        raise ValueError(f"no place is, or is a kind of, {', '.join(sorted(wanted - known))}")
+    return tuple(place for place in PLACES if wanted & {place.korean, *place.kinds.split()})

@@ -1,0 +1,215 @@
+"""How a clause is said, once it is settled what it says: tense, style, time, adverb, particles and order."""
+
+from __future__ import annotations
+
+import random
+
+from clearhead.translate.lexicon import ADVERBS, HOURS, TIMES, Adjective, Verb
+from clearhead.translate.meaning import ROLES, Being, Clause, Existing, Position, implied
+from clearhead.translate.phrases import LIVING, likely
+
+STYLES = ("plain", "casual", "polite", "formal")
+
+
+def finished(generator: random.Random, clause: Clause) -> Clause:
+    """Tense, style, time, adverb, particles and order."""
+    clause = _in_style(generator, clause)
+    clause = _at_a_time(generator, clause)
+    clause = _with_adverb(generator, clause)
+    clause = _focused(generator, clause)
+    clause = clause._replace(topic=_topic(generator, clause))
+    return _ordered(generator, clause)
+
+
+def _in_style(generator: random.Random, clause: Clause) -> Clause:
+    told = clause.mood in ("command", "suggestion")
+    predicate = clause.predicate
+    if told:
+        styles: tuple[str, ...] = (
+            ("plain", "polite", "polite", "formal") if clause.mood == "command" else ("plain", "formal")
+        )
+        if clause.mood == "command" and clause.denial:
+            styles += ("casual",)
+        return clause._replace(style=generator.choice(styles), tense="present", full=likely(generator, 0.5))
+    [style] = generator.choices(STYLES, (32, 13, 33, 22))
+    humble = any("humble" in one.noun.kinds for one in clause.phrases)
+    style = generator.choice(("polite", "formal")) if humble else style
+    if isinstance(predicate, Being) and predicate.complement is None:
+        if predicate.asked == "무엇":
+            style = generator.choice(("plain", "formal"))
+        elif predicate.asked == "뭐":
+            style = generator.choice(("casual", "polite"))
+        return clause._replace(style=style, tense="present", full=likely(generator, 0.5))
+    [tense] = generator.choices(("past", "present", "future", "will"), (36, 38, 14, 12))
+    if clause.modal in ("doing", "want", "can") or clause.denial in ("못", "못하다"):
+        tense = generator.choice(("past", "present"))
+    if isinstance(predicate, Being | Existing) or clause.modal == "must":
+        tense = "future" if tense == "will" else tense
+    honoured = False
+    if not isinstance(predicate, Being | Existing) and not (
+        isinstance(predicate, Verb) and predicate.shape in ("double", "weather")
+    ):
+        if any(one.noun.honoured for one in clause.subjects[-1:]):
+            honoured = likely(generator, 0.55)
+        elif (not clause.subjects and clause.mood == "question" and clause.asked is None) or (
+            clause.asked and clause.asked.role != "subject" and not clause.subjects
+        ):
+            honoured = style in ("polite", "formal") and likely(generator, 0.35) and implied(clause).english == "you"
+    return clause._replace(tense=tense, style=style, honoured=honoured, full=likely(generator, 0.5))
+
+
+def _at_a_time(generator: random.Random, clause: Clause) -> Clause:
+    predicate = clause.predicate
+    verb = predicate if isinstance(predicate, Verb) else None
+    if (verb is not None and verb.lasting) or (clause.asked is not None and clause.asked.role == "time"):
+        return clause
+    chance = 0.34 if verb is not None else 0.14 if isinstance(predicate, Adjective) else 0.05
+    if isinstance(predicate, Being) or not likely(generator, chance):
+        return clause
+    tenses = ["future" if clause.future else clause.tense]
+    if (
+        clause.mood in ("command", "suggestion")
+        or clause.modal == "must"
+        or (verb is not None and clause.tense == "present")
+    ):
+        tenses.append("future")
+    fitting = [time for time in TIMES if set(tenses) & set(time.tenses.split())]
+    if clause.modal in ("doing", "want", "can") or not verb:
+        fitting = [time for time in fitting if not time.habit]
+    time = generator.choice(fitting)
+    hour = ""
+    if verb is not None and verb.shape != "weather" and likely(generator, 0.18) and time.english != "now":
+        hour = generator.choice(list(HOURS))
+        if likely(generator, 0.35):
+            return clause._replace(hour=hour)
+    return clause._replace(time=time, hour=hour)
+
+
+def _with_adverb(generator: random.Random, clause: Clause) -> Clause:
+    predicate = clause.predicate
+    kind = "verb" if isinstance(predicate, Verb) else "adjective" if isinstance(predicate, Adjective) else ""
+    if not kind or not likely(generator, 0.15 if kind == "verb" else 0.22):
+        return clause
+    fitting = [adverb for adverb in ADVERBS if kind in adverb.goes.split()]
+    verb = predicate if isinstance(predicate, Verb) else None
+    once = clause.modal or clause.future or (clause.time is not None and clause.time.habit)
+    if clause.mood in ("command", "suggestion"):
+        fitting = [adverb for adverb in fitting if adverb.position == "end"]
+    if verb is not None and (verb.lasting or verb.shape == "weather"):
+        allowed = {"always", "often", "sometimes", "a lot", "really"}
+        fitting = [adverb for adverb in fitting if adverb.english in allowed]
+    if once:
+        fitting = [adverb for adverb in fitting if not adverb.habit]
+    return clause._replace(adverb=generator.choice(fitting)) if fitting else clause
+
+
+def _focused(generator: random.Random, clause: Clause) -> Clause:
+    """도 or 만 on the subject or on the object."""
+    if clause.asked is not None or not likely(generator, 0.12):
+        return clause
+    predicate = clause.predicate
+    if isinstance(predicate, Being) and predicate.complement is None:
+        return clause
+    focus = generator.choice(("도", "만"))
+    double = isinstance(predicate, Verb) and predicate.shape in ("double", "weather")
+    if len(clause.objects) == 1 and likely(generator, 0.5) and not double:
+        return clause._replace(objects=(clause.objects[0]._replace(focus=focus),))
+    if len(clause.subjects) == 1 and not (double and focus == "만"):
+        if isinstance(predicate, Verb) and predicate.shape == "weather":
+            return clause
+        return clause._replace(subjects=(clause.subjects[0]._replace(focus=focus),))
+    return clause
+
+
+def _topic(generator: random.Random, clause: Clause) -> str:
+    """Which role has 은/는."""
+    predicate = clause.predicate
+    double = isinstance(predicate, Verb) and predicate.shape == "double"
+    focused = any(one.focus for one in clause.subjects)
+    if double:
+        return "subject" if clause.subjects and not focused else ""
+    subject = clause.subjects[0].noun if clause.subjects else None
+    if isinstance(predicate, Being) and predicate.complement is not None and clause.denial:
+        return "subject" if clause.subjects and not focused else ""
+    chances = {"subject": 0.0, "object": 0.0, "time": 0.05, "place": 0.03}
+    if subject is not None and not focused and not (isinstance(predicate, Verb) and predicate.shape == "weather"):
+        chances["subject"] = 0.8 if subject.oblique or isinstance(predicate, Being) else 0.4
+    if clause.subjects and len(clause.objects) == 1 and clause.mood == "statement" and not clause.objects[0].focus:
+        chances["object"] = 0.08
+    if clause.time is None and not clause.hour:
+        chances["time"] = 0
+    if clause.place is None:
+        chances["place"] = 0
+    for role in ("object", "time", "place", "subject"):
+        if likely(generator, chances[role]):
+            return role
+    return ""
+
+
+def _ordered(generator: random.Random, clause: Clause) -> Clause:
+    """The order that Korean prefers, or another one."""
+    order = list(ROLES)
+    if likely(generator, 0.5):  # the time after the subject
+        order[:2] = ["subject", "time"]
+    if likely(generator, 0.4):
+        order = generator.sample(order, len(order))
+    elif clause.topic in ("object", "place"):
+        order.remove(clause.topic)
+        order.insert(0, clause.topic)
+    if likely(generator, 0.75):
+        order.remove("adverb")
+        order.append("adverb")
+    if likely(generator, 0.5):
+        order.remove("asked")
+        order.insert(order.index("subject") + 1, "asked")
+    double = isinstance(clause.predicate, Verb) and clause.predicate.shape == "double"
+    if double:  # 나는 시간이: who has it comes first
+        order.remove("subject")
+        order.insert(order.index("object"), "subject")
+    together = generator.choice(("함께", "같이", "", ""))
+    clause = clause._replace(order=tuple(order), together=together)
+    if clause.companion is not None and not together and not _clearly_with(clause):
+        clause = clause._replace(together=generator.choice(("함께", "같이")))
+    counted = any(one.number for one in clause.objects)
+    dropped = clause.style in ("casual", "polite") and not double and likely(generator, 0.3 if counted else 0.1)
+    return clause._replace(bare=dropped and _may_be_bare(clause))
+
+
+def filled_roles(clause: Clause) -> list[str]:
+    """The roles that are filled, in the order of the clause."""
+    filled = {
+        "time": clause.time is not None or clause.hour,
+        "subject": clause.subjects,
+        "companion": clause.companion is not None,
+        "origin": clause.origin is not None,
+        "means": clause.means is not None,
+        "place": clause.place is not None,
+        "recipient": clause.recipient is not None,
+        "object": clause.objects or clause.split,
+        "asked": clause.asked is not None,
+        "adverb": clause.adverb is not None,
+    }
+    return [role for role in clause.order if filled[role]]
+
+
+def _clearly_with(clause: Clause) -> bool:
+    """친구와 before 빵을 is with a friend; before 아이를 it would be a friend and a child."""
+    roles = filled_roles(clause)
+    following = [*roles[roles.index("companion") + 1 :], ""][0]
+    if following == "object" and not clause.split:
+        return clause.objects[0].noun not in LIVING and not clause.objects[0].noun.oblique
+    return following not in ("subject", "recipient", "asked")
+
+
+def _may_be_bare(clause: Clause) -> bool:
+    """밥 먹었어요, 학교 가요: one thing, or the place one goes to, right before the verb."""
+    roles = filled_roles(clause)
+    verb = clause.predicate
+    if not roles or not isinstance(verb, Verb) or clause.denial in ("안", "못") or clause.topic == roles[-1]:
+        return False
+    if clause.split:
+        return False
+    if roles[-1] == "object":
+        (one, *more) = clause.objects
+        return not more and one.noun not in LIVING and not one.noun.oblique and not one.focus and not one.floating
+    return roles[-1] == "place" and verb.shape == "to" and not isinstance(clause.place, Position)

@@ -1,0 +1,95 @@
+"""Noun phrases drawn at random: what may stand beside a noun, and how often it does.
+
+Mostly a noun is one that its verb goes with. One time in five it is any noun at all, so that a model has to believe
+the particle and not what is likely: 쥐가 고양이를 잡았다 is not what cats and mice do, and says what it says.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterable, Sequence
+
+from clearhead.translate.lexicon import ADJECTIVES, NOUNS, NUMBERS, PRONOUNS, Adjective, Noun, nouns
+from clearhead.translate.meaning import NounPhrase
+
+FREE = 0.2
+AMBIGUOUS = set(nouns("tea motor meal weather pointed several humble"))  # what they mean depends on the verb, or more
+POINTED = set(nouns("pointed"))
+LIVING = set(nouns("person baby animal prey")) - set(PRONOUNS)
+PEOPLE = nouns("person")
+# With everything that may be said of them at random.
+ANYONE = [noun for noun in nouns("person baby animal prey") if noun not in AMBIGUOUS]
+ANYTHING = [noun for noun in NOUNS if noun not in AMBIGUOUS]
+NAMELESS = {noun for noun in NOUNS if not noun.oblique and "name" not in noun.kinds.split()}
+OWNERS = [noun for noun in PEOPLE if noun.possessive or (not noun.oblique and "several" not in noun.kinds.split())]
+OWNED_BY_PRONOUNS = [noun for noun in OWNERS if noun.possessive]
+
+
+def likely(generator: random.Random, chance: float) -> bool:
+    return generator.random() < chance
+
+
+def chosen(generator: random.Random, choices: Iterable[Noun], taken: set[Noun], free: Sequence[Noun]) -> Noun:
+    """One of the choices that is not taken, or now and then any of `free`."""
+    if free and likely(generator, FREE):
+        choices = free
+    possible = [noun for noun in choices if noun not in taken]
+    return generator.choice(possible)
+
+
+def uncounted(one: NounPhrase) -> NounPhrase:
+    """The same without a number."""
+    return one._replace(number="", counted_first=False, floating=False)
+
+
+def dressed(generator: random.Random, noun: Noun, plenty: float = 1.0) -> NounPhrase:
+    """A noun with, perhaps, an adjective, a number or 들, whose it is or which."""
+    if noun.oblique:
+        return NounPhrase(noun)
+    kinds = noun.kinds.split()
+    adjective = None
+    if noun in NAMELESS and noun.article and "kin" not in kinds and likely(generator, 0.16 * plenty):
+        adjective = (
+            generator.choice(suiting(noun) or ADJECTIVES) if likely(generator, 0.85) else generator.choice(ADJECTIVES)
+        )
+    phrase = NounPhrase(noun, adjective)
+    phrase = _counted(generator, phrase, plenty)
+    determined = noun in NAMELESS and noun.article and not (noun.measure and phrase.number)
+    if "kin" in kinds and likely(generator, 0.3) and "name" not in kinds:
+        return phrase._replace(owner=_owner(generator, noun), counted_first=False)
+    if determined and likely(generator, 0.2 * plenty):
+        if likely(generator, 0.5) or "kin" in kinds:
+            return phrase._replace(owner=_owner(generator, noun), counted_first=False)
+        return phrase._replace(pointer=generator.choice("이그그저"), counted_first=False)
+    return phrase
+
+
+def _counted(generator: random.Random, phrase: NounPhrase, plenty: float) -> NounPhrase:
+    noun = phrase.noun
+    if noun.counter and likely(generator, 0.13 * plenty):
+        if likely(generator, 0.2):
+            return phrase._replace(number=str(generator.randrange(1, generator.choice((10, 100)))))
+        first = phrase.adjective is None and likely(generator, 0.15)
+        floating = not first and likely(generator, 0.35)
+        return phrase._replace(number=generator.choice(list(NUMBERS)), counted_first=first, floating=floating)
+    if may_be_many(noun) and likely(generator, (0.08 if noun in LIVING else 0.02) * plenty):
+        return phrase._replace(many=True)
+    return phrase
+
+
+def may_be_many(noun: Noun) -> bool:
+    """Whether 들 can follow it."""
+    return bool(noun.counter) and not noun.measure and "several" not in noun.kinds.split()
+
+
+def _owner(generator: random.Random, noun: Noun) -> Noun:
+    """Mostly a pronoun."""
+    owners = OWNED_BY_PRONOUNS if likely(generator, 0.7) else OWNERS
+    return generator.choice([owner for owner in owners if owner != noun])
+
+
+@functools.cache
+def suiting(noun: Noun) -> tuple[Adjective, ...]:
+    """The adjectives that can stand before a noun; none before a pronoun."""
+    return tuple(adjective for adjective in ADJECTIVES if noun in nouns(adjective.nouns) and not noun.oblique)

@@ -1,0 +1,277 @@
+"""A meaning put into Korean: constituents with their particles in any order, and the predicate at the end."""
+
+from __future__ import annotations
+
+from clearhead.translate import korean
+from clearhead.translate.korean import Manner, Stem
+from clearhead.translate.lexicon import Adjective, Place, Verb
+from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Position, Sentence
+from clearhead.translate.parts import Part, Word, named
+
+# Pronouns that change: 나는, but 내가 and 내 책.
+BEFORE_SUBJECT_PARTICLE = {"나": "내", "저": "제", "너": "네"}
+OWNING = {"나": "내", "저": "제", "너": "네", "우리": "우리", "저희": "저희"}
+EXISTING, ABSENT, NOT, CANNOT = Stem("있"), Stem("없"), Stem("않"), Stem("못하")
+DO_NOT = {"plain": "마라", "casual": "마", "polite": "마세요", "formal": "마십시오"}
+LET_US_NOT = {"plain": "말자", "formal": "맙시다"}
+
+
+def in_korean(sentence: Sentence) -> list[Word]:
+    """Clause after clause, each but the last with the ending that joins it to the next."""
+    words: list[Word] = []
+    for number, clause in enumerate(sentence.clauses):
+        joint = sentence.joint if number < len(sentence.clauses) - 1 else ""
+        words += clause_in_korean(clause, joint, f"{number} ")
+    if sentence.end:
+        words[-1].append(Part(sentence.end))
+    return words
+
+
+def clause_in_korean(clause: Clause, joint: str, names: str) -> list[Word]:
+    found = {role: words for role, words in _constituents(clause, names).items() if words}
+    order = [role for role in clause.order if role in found]
+    if clause.bare and order and order[-1] in ("object", "place"):
+        found[order[-1]][-1].pop()
+    return [word for role in order for word in found[role]] + _predicate(clause, joint, names)
+
+
+def _constituents(clause: Clause, names: str) -> dict[str, list[Word]]:
+    verb = clause.predicate if isinstance(clause.predicate, Verb) else None
+    object_role = "topic" if clause.topic == "object" else "subject" if _double(clause) else "object"
+    return {
+        "time": _time(clause, names),
+        "subject": _subject(clause, names),
+        "companion": _companion(clause, names),
+        "origin": [] if clause.origin is None else [[Part(clause.origin.korean, f"{names}origin"), Part("에서")]],
+        "means": _means(clause, names),
+        "place": _place(clause, verb, names),
+        "recipient": _recipient(clause, names),
+        "object": _split(clause, names) if clause.split else phrases(clause.objects, f"{names}object", object_role),
+        "asked": [] if clause.asked is None else [named(clause.asked.word, f"{names}asked")],
+        "adverb": [] if clause.adverb is None else [[Part(clause.adverb.korean, f"{names}adverb")]],
+    }
+
+
+def _split(clause: Clause, names: str) -> list[Word]:
+    """공부를, of 공부하다"""
+    assert isinstance(clause.predicate, Verb)
+    noun = clause.predicate.stem.text[:-1]
+    return [[Part(noun, f"{names}predicate"), Part(korean.particle(noun, "object"))]]
+
+
+def _double(clause: Clause) -> bool:
+    return isinstance(clause.predicate, Verb) and clause.predicate.shape == "double"
+
+
+def _subject(clause: Clause, names: str) -> list[Word]:
+    if not clause.subjects:
+        return []
+    noun = clause.subjects[-1].noun
+    if clause.honoured and noun.honoured and clause.full and not clause.subjects[-1].focus:
+        words = phrases(clause.subjects, f"{names}subject", "께서")
+        words[-1] += [Part("는")] * (clause.topic == "subject")
+        return words
+    if clause.topic == "subject" and not clause.full and noun.korean.endswith("것"):  # 이건 for 이것은
+        return [[Part(noun.korean[:-1] + "건", f"{names}subject 0")]]
+    return phrases(clause.subjects, f"{names}subject", "topic" if clause.topic == "subject" else "subject")
+
+
+def _recipient(clause: Clause, names: str) -> list[Word]:
+    if clause.recipient is None:
+        return []
+    honoured = clause.recipient.noun.honoured and clause.full
+    casual = clause.style in ("casual", "polite") and not clause.full
+    return phrase(clause.recipient, f"{names}recipient", "께" if honoured else "한테" if casual else "에게")
+
+
+def _companion(clause: Clause, names: str) -> list[Word]:
+    if clause.companion is None:
+        return []
+    words = phrase(clause.companion, f"{names}companion", clause.companion.joiner)
+    return words + [[Part(clause.together)]] * bool(clause.together)
+
+
+def _means(clause: Clause, names: str) -> list[Word]:
+    if clause.means is None:
+        return []
+    means = clause.means.korean
+    return [[Part(means, f"{names}means"), Part(korean.particle(means, "by"))]]
+
+
+def _place(clause: Clause, verb: Verb | None, names: str) -> list[Word]:
+    """학교에 if one goes, is or lives there, 학교에서 if something happens there."""
+    if clause.place is None:
+        return []
+    there = isinstance(clause.predicate, Existing) or (
+        verb is not None and verb.shape in ("to", "into", "in", "weather")
+    )
+    particle = [Part("에" if there else "에서")] + [Part("는")] * (clause.topic == "place")
+    if isinstance(clause.place, Place):
+        return [[Part(clause.place.korean, f"{names}place"), *particle]]
+    assert isinstance(clause.place, Position)
+    return [
+        [Part(clause.place.noun.korean, f"{names}place")],
+        [Part(clause.place.position, f"{names}position"), *particle],
+    ]
+
+
+def _time(clause: Clause, names: str) -> list[Word]:
+    """어제, 아침에, 아침 일곱 시에, 어제는"""
+    words: list[Word] = []
+    particle = ""
+    if clause.time is not None:
+        words = [[Part(word, f"{names}time")] for word in clause.time.korean.split()]
+        particle = clause.time.particle
+    if clause.hour:
+        words += [[Part(clause.hour, f"{names}hour")], [Part("시")]]
+        particle = "에"
+    if words:
+        words[-1] += [Part(particle)] * bool(particle)
+        if clause.topic == "time":
+            words[-1].append(Part(korean.particle(words[-1][-1].piece, "topic")))
+    return words
+
+
+def phrases(several: tuple[NounPhrase, ...], name: str, role: str) -> list[Word]:
+    """고양이와 개가: all but the last are followed by "and"."""
+    words = []
+    for number, one in enumerate(several):
+        last = number == len(several) - 1
+        words += phrase(one, f"{name} {number}", role if last else one.joiner)
+    return words
+
+
+def phrase(one: NounPhrase, name: str, role: str) -> list[Word]:
+    """내 큰 고양이 세 마리가: whose or which, adjective, noun, number, counter, and the particle of its role."""
+    role = one.focus if one.focus and role in ("subject", "topic", "object") else role
+    noun = one.noun.korean
+    noun = BEFORE_SUBJECT_PARTICLE.get(noun, noun) if role == "subject" else noun
+    words: list[Word] = [[Part(noun, name)] + [Part("들")] * one.many]
+    if one.adjective is not None:
+        words.insert(0, _modifier(one.adjective, f"{name} adjective"))
+    if one.pointer:
+        words.insert(0, [Part(one.pointer, f"{name} pointer")])
+    if one.owner is not None:
+        words.insert(0, _owner(one, f"{name} owner"))
+    if one.number and not one.floating:
+        words = _counted(one, words, name)
+    last = words[-1][-1].piece
+    words[-1].append(Part(korean.particle(last, role) if role in korean.PARTICLES else role))
+    return _counted(one, words, name) if one.floating else words
+
+
+def _counted(one: NounPhrase, words: list[Word], name: str) -> list[Word]:
+    """고양이 세 마리, 세 마리의 고양이, 사과 3개"""
+    number, counter = Part(one.number, f"{name} number"), Part(one.noun.counter, f"{name} measure")
+    count: list[Word] = [[number, counter]] if one.number.isdecimal() else [[number], [counter]]
+    if not one.counted_first:
+        return words + count
+    count[-1].append(Part("의"))
+    return count + words
+
+
+def _modifier(adjective: Adjective, name: str) -> Word:
+    return [Part(adjective.stem.text, name)] if adjective.whole else named(korean.modifier(adjective.stem), name)
+
+
+def _owner(one: NounPhrase, name: str) -> Word:
+    """내, 우리, 그의, 선생님의"""
+    assert one.owner is not None
+    owner = one.owner.korean
+    return [Part(OWNING[owner], name)] if owner in OWNING else [Part(owner, name), Part("의")]
+
+
+def _predicate(clause: Clause, joint: str, names: str) -> list[Word]:
+    """Its first word carries the meaning, 안 stands before it, and what follows is grammar."""
+    predicate, name = clause.predicate, f"{names}predicate"
+    manner = Manner(clause.tense, clause.style, clause.mood, clause.honoured, isinstance(predicate, Verb), clause.full)
+    if isinstance(predicate, Being):
+        return _being(predicate, clause, manner, joint, name)
+    if isinstance(predicate, Existing):
+        stem, manner = (ABSENT if predicate.absent else EXISTING), manner._replace(verb=False)
+    else:
+        stem = predicate.stem
+        manner = manner._replace(verb=manner.verb and (not _double(clause) or stem.text == "되"))
+    if isinstance(predicate, Verb) and predicate.shape == "weather":
+        name = ""  # 비 says that it rains, and 오다 nothing
+    before: list[Word] = []
+    if clause.split:
+        stem, name = korean.HA, ""
+    if clause.denial in ("안", "못"):
+        before = [[Part(clause.denial)]]
+        if not clause.split and isinstance(predicate, Verb) and predicate.nominal:  # 공부 안 했다
+            before = [[Part(stem.text[:-1], name)], *before]
+            stem = korean.HA
+    words, stem, manner = _chain(clause, stem, manner)
+    words = [*words, *_ended(clause, stem, manner, joint)]
+    modal = {"want": f"{names}want"}.get(clause.modal, "")
+    first = [named(words[0], (name if not before or len(before) == 1 else "") or None)]
+    return before + first + [named(word, modal or None) for word in words[1:]]
+
+
+def _chain(clause: Clause, stem: Stem, manner: Manner) -> tuple[list[korean.Word], Stem, Manner]:
+    """The words up to the one that is conjugated, and that one's stem: 잡고 and 싶, 잡지 and 않."""
+    words: list[korean.Word] = []
+    if clause.modal == "doing":
+        words = [korean.joined(stem, "고")]
+        stem = Stem("계시") if manner.honoured else EXISTING
+        manner = manner._replace(verb=manner.honoured, honoured=False)
+    elif clause.modal == "want":
+        words, stem, manner = [korean.joined(stem, "고")], Stem("싶"), manner._replace(verb=False)
+    elif clause.modal == "can":
+        words = [korean.possible(stem), ("수",)]
+        stem, manner = (ABSENT if clause.denial else EXISTING), manner._replace(verb=False)
+    elif clause.modal == "must":
+        words, stem = [korean.necessary(stem)], korean.HA
+    if clause.mood in ("command", "suggestion"):
+        return words, stem, manner
+    if clause.denial in ("않다", "못하다") and clause.modal != "can":
+        words.append(korean.joined(stem, "지"))
+        stem = NOT if clause.denial == "않다" else CANNOT
+    return words, stem, manner
+
+
+def _ended(clause: Clause, stem: Stem, manner: Manner, joint: str) -> list[korean.Word]:
+    if clause.mood == "command":
+        if clause.denial:
+            return [korean.joined(stem, "지"), (DO_NOT[clause.style],)]
+        if clause.full and clause.style in ("polite", "formal") and not stem.text.endswith("주"):  # 열어 주세요
+            return [korean.obliging(stem), korean.commanded(Stem("주"), clause.style)]
+        return [korean.commanded(stem, clause.style)]
+    if clause.mood == "suggestion":
+        if clause.denial:
+            return [korean.joined(stem, "지"), (LET_US_NOT[clause.style],)]
+        return [korean.suggested(stem, clause.style)]
+    if not joint:
+        return list(korean.conjugated(stem, manner))
+    head: korean.Word = ()
+    if manner.honoured:
+        head, honour = korean.honoured(stem)
+        stem = Stem(honour)
+    if manner.tense == "past" and (clause.full or joint == "지만"):
+        return [(*head, *korean.past(stem), joint)]
+    return [(*head, *korean.joined(stem, joint))]
+
+
+def _being(being: Being, clause: Clause, manner: Manner, joint: str, name: str) -> list[Word]:
+    """학생이다, 학생이 아니다, 학생일 것이다, 무엇입니까, 학생이고"""
+    if being.complement is None:
+        words: list[Word] = [[Part(being.asked, name)]]
+    else:
+        words = phrase(being.complement, name, "subject")
+        words[-1].pop()
+    noun = words[-1][-1].piece
+    if clause.denial:
+        words[-1].append(Part(korean.particle(noun, "subject")))
+        last = [korean.joined(Stem("아니"), joint)] if joint else list(korean.not_being(manner))
+        return words + [named(word, None) for word in last]
+    if joint:
+        words[-1] += named(
+            ("이었" if korean.letters(noun[-1]).final else "였", joint) if manner.tense == "past" else ("이", joint),
+            None,
+        )
+        return words
+    words[-1] += named(korean.being(noun, manner), None)
+    if manner.tense == "future":
+        words.append(named(korean.conjugated(Stem("이"), manner)[1], None))
+    return words
