@@ -189,6 +189,7 @@ ON_ONE_PAGE = Said("all of them on one page", "모든 그림을 한 쪽에 모�
 PATTERNS = {
     "self": Said("itself", "자기 자신"),
     "previous_token": Said("the piece before", "바로 앞 조각"),
+    "next_token": Said("the piece after", "바로 뒤 조각"),
     "first_token": Said("the first piece", "첫 조각"),
     "uniform": Said("all alike", "모두 고르게"),
     "local": Said("its neighbours", "이웃한 조각"),
