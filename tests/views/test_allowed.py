@@ -64,7 +64,7 @@ def test_what_may_be_attended_is_what_the_mask_written_out_says(call):
 def test_how_many_they_are(call, monkeypatch):
     found, expected = call
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
-    monkeypatch.setattr(module, "STRIP", 5 * N_K)
+    monkeypatch.setattr(module, "MOST_PLACES", 5 * N_K)
     np.testing.assert_array_equal(counts(found), expected.sum(axis=-1))
 
 

@@ -85,7 +85,7 @@ def test_the_entropy_is_that_of_the_mean():
 def test_rows_in_strips_are_the_same(views, monkeypatch):
     before = views[0].average()
     expected = before.entropy, before.max_weight, before.tile(size=8)
-    monkeypatch.setattr(places, "STRIP", 3 * N_K)
+    monkeypatch.setattr(places, "MOST_PLACES", 3 * N_K)
     found = views[0].average()
     for got, want in zip((found.entropy, found.max_weight, found.tile(size=8)), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-13)

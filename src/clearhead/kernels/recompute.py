@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clearhead import masks
-from clearhead.call import Call
+from clearhead.call import STRIP, Call
 from clearhead.kernels import windows as kernel
 from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
@@ -26,8 +26,6 @@ from clearhead.kernels.launch import operations, start, without_values
 from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
 from clearhead.kernels.sums import Sums
 from clearhead.matrices import Pooled
-
-STRIP = 256  # queries whose mask is worked out at a time where it is a rule
 
 Index = slice | np.ndarray  # of queries or keys
 

@@ -455,12 +455,6 @@ def add_row(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> 
 
 
 @vector_code
-def raise_row(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
-    """Replace each of `count` numbers, a multiple of the lanes, by a source number that is larger."""
-    v.each(count, target, source, change=lambda old, new: v.max(new, old))
-
-
-@vector_code
 def add_distances(v: Vectors, tile: Tile, table: ir.Value) -> None:
     """table[query − key] += tile[key, query]; `table` is the address of query 0 − key 0."""
     builder = v.b

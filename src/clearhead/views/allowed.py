@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from clearhead import masks
 from clearhead.call import Call
 
-STRIP = 2**20  # places that are worked on at a time
+MOST_PLACES = 2**20  # places that are worked on at a time
 
 
 def allowed(
@@ -100,8 +100,8 @@ def of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.
 
 
 def strips(rows: int, cols: int) -> Iterator[slice]:
-    """Rows in strips of about STRIP places."""
-    height = max(1, STRIP // max(cols, 1))
+    """Rows in strips of about MOST_PLACES."""
+    height = max(1, MOST_PLACES // max(cols, 1))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
 
 

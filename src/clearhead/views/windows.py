@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from clearhead import kernels
 from clearhead.textbook.pattern_scores import real_ends
-from clearhead.views.allowed import STRIP
+from clearhead.views.allowed import MOST_PLACES
 from clearhead.views.choosing import chosen, of_batch
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Fl
 
     Neighbours have keys that are neighbours, so their weights are picked from a window that holds all of these.
     """
-    height = min(MOST_ROWS, max(16, math.isqrt(STRIP // max(math.prod(view.call.lead), 1))))
+    height = min(MOST_ROWS, max(16, math.isqrt(MOST_PLACES // max(math.prod(view.call.lead), 1))))
     for start in range(0, view.n_q, height):
         rows = slice(start, min(start + height, view.n_q))
         there = (keys[rows] >= 0) & (keys[rows] < view.n_k)
