@@ -10,14 +10,11 @@ from matplotlib.figure import Figure
 import clearhead as ch
 from clearhead import masks
 from clearhead.languages import Said
+from clearhead.translate.sentences import sentences
 from study_notes.drawing.paper import BLUE, GREEN, GREY, ORANGE, draws, paper, tidy
 
 SENTENCE = "고양이가 쥐를 잡았다"
-TEXTS = (
-    SENTENCE, "쥐가 고양이를 잡았다", "아이가 사과를 먹었다", "여자가 책을 읽었다",
-    "아이가 물을 마셨다", "개가 고양이를 보았다", "친구가 빵을 샀다", "개가 쥐를 잡았다",
-    "선생님이 책을 읽었다", "고양이가 물을 마셨다", "여자가 사과를 샀다", "고양이가 생선을 먹었다",
-)  # fmt: skip
+UNSEEN = 24
 LONG, WIDTH = 4096, 64
 
 HEADS = Said(en="Self-attention of the decoder", ko="디코더의 셀프 어텐션")
@@ -82,7 +79,8 @@ def effects() -> list[tuple[str, float, float]]:
     """Of every head: its kind, the mean of its rows' largest weights, and the share of texts that change without it."""
     translator = ch.Translator.load()
     model = translator.model
-    looks = [translator.attention(text) for text in TEXTS]
+    texts = [SENTENCE, *(example.source for example in sentences(count_train=1, count_test=UNSEEN).test)]
+    looks = [translator.attention(text) for text in texts]
     right = [look.translated.text for look in looks]
     layers = {
         "encoder": [block.attention for block in model.encoder],
@@ -97,7 +95,7 @@ def effects() -> list[tuple[str, float, float]]:
                 sharp = np.mean([getattr(look, kind)[number, head].max(axis=-1).mean() for look in looks])
                 kept, layer.W_O = layer.W_O, layer.W_O.copy()
                 layer.W_O[head * width : (head + 1) * width] = 0
-                heard = [each.text for each in translator.translate(TEXTS)]
+                heard = [each.text for each in translator.translate(texts)]
                 layer.W_O = kept
                 found.append((kind, float(sharp), float(np.mean([a != b for a, b in zip(heard, right, strict=True)]))))
     return found
