@@ -27,9 +27,9 @@ NAMES = (
     "07_efficient_attention",
     "08_seeing_attention",
 )
-WRITTEN = [name for name in NAMES if any((ROOT / "study_notes" / code / f"{name}.md").exists() for code in LANGUAGES)]
-NOTES = [f"study_notes/{language}/{name}.md" for name in WRITTEN for language in LANGUAGES]
+NOTES = [f"study_notes/{language}/{name}.md" for name in NAMES for language in LANGUAGES]
 GLOSSARY = "study_notes/glossary.md"
+ENGLISH, KOREAN = "not in English", "not in Korean · 쓰지 않는 말"  # its columns of terms that are not used
 PAGES = ("study_notes/README.md", GLOSSARY)
 DRAWINGS = drawings()
 
@@ -93,7 +93,7 @@ def test_a_note_has_the_parts_that_all_notes_have(note):
     assert prose(note).count("<details>") == prose(note).count("</details>") == 3
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", NAMES)
 class TestBothLanguages:
     def test_have_the_same_headings(self, name):
         levels = [[level for level, _ in headings(f"study_notes/{code}/{name}.md")] for code in LANGUAGES]
@@ -164,8 +164,21 @@ def test_nothing_lies_among_the_figures_that_no_command_makes():
 def test_links_lead_somewhere(document):
     here = (ROOT / document).parent
     inside = [link.partition("#")[0] for link in links(document) if not link.startswith("https://")]
-    to_come = {f"{name}.md" for name in NAMES} - {f"{name}.md" for name in WRITTEN}
-    assert [link for link in inside if not (here / link).exists() and link.rpartition("/")[2] not in to_come] == []
+    assert [link for link in inside if not (here / link).exists()] == []
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_link_to_another_note_says_its_title(note):
+    named = re.findall(r"\[(\d\d · [^]]+)\]\((\d\d_\w+\.md)\)", prose(note))
+    folder = note.rpartition("/")[0]
+    assert [(said, link) for said, link in named if headings(f"{folder}/{link}")[0] != ("#", said)] == []
+
+
+def test_no_other_note_lies_beside_them():
+    found = sorted(
+        str(path.relative_to(ROOT)) for code in LANGUAGES for path in (ROOT / "study_notes" / code).iterdir()
+    )
+    assert found == sorted(NOTES)
 
 
 @pytest.mark.parametrize("note", NOTES)
@@ -184,10 +197,11 @@ def test_every_file_that_is_mentioned_exists(note):
 
 
 class TestGlossary:
-    @pytest.mark.parametrize("note", NOTES)
-    def test_no_other_term_stands_in_a_note(self, note):
-        column = "not in Korean · 쓰지 않는 말" if language_of(note) == "ko" else "not in English"
-        words = prose(note) if language_of(note) == "ko" else prose(note).lower()
+    @pytest.mark.parametrize("document", [*NOTES, "README.md", "README.ko.md"])
+    def test_no_other_term_stands_in_a_text(self, document):
+        korean = document == "README.ko.md" or document.startswith("study_notes/ko/")
+        said = re.sub(r"`[^`\n]+`", "", prose(document))  # a name in code is what it is
+        column, words = (KOREAN, said) if korean else (ENGLISH, said.lower())
         assert [term for term in avoided(column) if term in words] == []
 
     def test_an_idea_has_one_term_and_a_term_one_idea(self):
@@ -200,7 +214,7 @@ class TestGlossary:
     def test_no_term_that_is_chosen_is_also_avoided(self):
         (rows,) = tables(GLOSSARY)
         chosen = {row[language] for row in rows for language in ("English", "한국어")}
-        assert not chosen & {*avoided("not in English"), *avoided("not in Korean · 쓰지 않는 말")}
+        assert not chosen & {*avoided(ENGLISH), *avoided(KOREAN)}
 
 
 def avoided(column: str) -> list[str]:

@@ -70,8 +70,10 @@ def before_and_after(language: str) -> Figure:
             colour, label = (colour, words(language)) if axes is right else (INK, None)
             axes.scatter(*flat[:, role].reshape(-1, 2).T, s=13, color=colour, label=label, linewidth=0)
         for name, points in zip(ANIMALS, flat, strict=True):
-            x, y = points[..., 0].max(), points[..., 1].mean()
-            axes.annotate(name(language), (x, y), xytext=(5, 0), textcoords="offset points", va="center")
+            centres = points.mean(axis=1)  # (roles, 2)
+            axes.plot(*centres.T, color=GREY, linewidth=0.7, alpha=0.6, zorder=0)
+            place = points.reshape(-1, 2)[:, 0].max(), centres[centres[:, 0].argmax(), 1]
+            axes.annotate(name(language), place, xytext=(5, 0), textcoords="offset points", va="center")
         axes.set_title(title(language), fontsize=11)
         axes.set(xticks=[], yticks=[])
         axes.margins(x=0.25, y=0.1)

@@ -58,7 +58,7 @@ def five_steps(language: str) -> Figure:
         axes.set_title(name(language), fontsize=10)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-    figure.get_layout_engine().set(wspace=0.06)
+    figure.get_layout_engine().set(w_pad=0.08)
     panels[0].set_yticks(range(len(WORDS)), WORDS)
     panels[0].tick_params(length=0)
     return figure
