@@ -11,6 +11,7 @@ import clearhead as ch
 from clearhead import masks
 from clearhead.languages import Said
 from clearhead.translate.sentences import sentences
+from clearhead.translate.vocabulary import BEGIN, END
 from study_notes.drawing.paper import BLUE, GREEN, GREY, ORANGE, draws, paper, tidy
 
 SENTENCE = "고양이가 쥐를 잡았다"
@@ -76,26 +77,37 @@ def silenced(language: str) -> Figure:
 
 @functools.cache
 def effects() -> list[tuple[str, float, float]]:
-    """Of every head: its kind, the mean of its rows' largest weights, and the share of texts that change without it."""
+    """Of every head: its kind, the mean of its rows' largest weights, and the share of texts that change without it.
+
+    A greedy translation changes just where another word becomes the most probable after the words that were written.
+    """
     translator = ch.Translator.load()
     model = translator.model
     texts = [SENTENCE, *(example.source for example in sentences(count_train=1, count_test=UNSEEN).test)]
-    looks = [translator.attention(text) for text in texts]
-    right = [look.translated.text for look in looks]
-    layers = {
-        "encoder": [block.attention for block in model.encoder],
-        "decoder": [block.self_attention for block in model.decoder],
-        "cross": [block.cross_attention for block in model.decoder],
+    found = translator.translate(texts)
+    sources = padded([[*each.source_ids, END] for each in found])
+    given, wanted = (padded([[*a, *each.target_ids, *b] for each in found]) for a, b in (([BEGIN], []), ([], [END])))
+    output = model(sources, given)
+    kinds = {
+        "encoder": ([block.attention for block in model.encoder], output.encoder_weights, sources != 0),
+        "decoder": ([block.self_attention for block in model.decoder], output.self_weights, wanted != 0),
+        "cross": ([block.cross_attention for block in model.decoder], output.cross_weights, wanted != 0),
     }
-    found = []
-    for kind, of_kind in layers.items():
-        for number, layer in enumerate(of_kind):
+    seen = []
+    for kind, (layers, weights, real) in kinds.items():
+        for layer, of_layer in zip(layers, weights, strict=True):
             width = layer.d_model // layer.num_heads
             for head in range(layer.num_heads):
-                sharp = np.mean([getattr(look, kind)[number, head].max(axis=-1).mean() for look in looks])
                 kept, layer.W_O = layer.W_O, layer.W_O.copy()
                 layer.W_O[head * width : (head + 1) * width] = 0
-                heard = [each.text for each in translator.translate(texts)]
+                chosen = model(sources, given).logits.argmax(axis=-1)
                 layer.W_O = kept
-                found.append((kind, float(sharp), float(np.mean([a != b for a, b in zip(heard, right, strict=True)]))))
-    return found
+                changed = ((chosen != wanted) & (wanted != 0)).any(axis=-1).mean()
+                seen.append((kind, float(of_layer[:, head].max(axis=-1)[real].mean()), float(changed)))
+    return seen
+
+
+def padded(rows: list[list[int]]) -> np.ndarray:
+    """Rows of token ids as one array, filled up with 0."""
+    longest = max(map(len, rows))
+    return np.array([[*row, *[0] * (longest - len(row))] for row in rows])
