@@ -22,12 +22,21 @@ ELSEWHERE = {
     "page/*": ["page/test_command.py"],
     "text/spans.py": ["text/test_labels.py"],
     "translate/batches.py": ["translate/test_training.py"],
+    "translate/drawing.py": ["translate/test_sentences.py"],
     "translate/film.py": ["translate/test_command.py"],
+    "translate/lexicon/*": ["translate/test_lexicon.py"],
+    "translate/manner.py": ["translate/test_sentences.py"],
+    "translate/meaning.py": ["translate/test_grammar.py"],
+    "translate/parts.py": ["translate/test_grammar.py"],
+    "translate/phrases.py": ["translate/test_sentences.py"],
     "translate/progress.py": ["translate/test_command.py"],
     "translate/recipes.py": ["translate/test_command.py"],
     "translate/report.py": ["translate/test_translator.py", "translate/test_command.py"],
     "translate/session.py": ["translate/test_command.py"],
     "translate/words.py": ["test_languages.py", "translate/test_command.py"],
+    "translate/spelling.py": ["translate/test_sentences.py"],
+    "translate/to_english.py": ["translate/test_grammar.py"],
+    "translate/to_korean.py": ["translate/test_grammar.py"],
 }
 
 

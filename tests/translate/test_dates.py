@@ -8,15 +8,15 @@ import sys
 
 import pytest
 from babel import Locale
-from babel.dates import format_date, format_skeleton
+from babel.dates import format_date, format_datetime, format_skeleton
 
 from clearhead.translate import dates as module
 from clearhead.translate.dates import FIRST, LAST, ROUTES, Format, dates, translation, written
 from clearhead.translate.vocabulary import Vocabulary
 
-DAY = datetime.date(2028, 12, 7)
+DAY = datetime.datetime(2028, 12, 7, 15, 30)
 FORMATS = list(dict.fromkeys(way for route in ROUTES for way in route))
-SOME_DAYS = [FIRST + datetime.timedelta(step) for step in range(0, (LAST - FIRST).days + 1, 97)]
+SOME_DAYS = [FIRST + datetime.timedelta(step) for step in range(0, (LAST - FIRST).days + 1, 9_973)]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def by_babel(day, way):
         return format_date(day, way.style, locale=way.locale)
     if way.style in Locale.parse(way.locale).datetime_skeletons:
         return format_skeleton(way.style, day, fuzzy=False, locale=way.locale)
-    return format_date(day, way.style, locale=way.locale)
+    return format_datetime(day, way.style, locale=way.locale)
 
 
 @pytest.mark.parametrize("way", FORMATS, ids=lambda way: f"{way.locale} {way.style}")
@@ -44,11 +44,41 @@ def test_each_field_is_where_it_is_said_to_be(way):
     """A field's characters change with the field and with nothing else."""
     line = written(DAY, way)
     shown = {name: line.text[start:stop] for name, (start, stop) in line.spans.items()}
-    assert {"month", "day"} <= shown.keys() <= {"year", "month", "day", "weekday"}
+    known = {"year", "month", "day", "weekday", "half of the day", "hour", "minute"}
+    assert shown
+    assert shown.keys() <= known
     assert shown.get("year", "28") in ("2028", "28")
-    assert shown["day"] in ("7", "07")
-    assert shown["month"] in ("12", "12월", "Dec", "December", "déc.", "décembre")
+    assert shown.get("day", "7") in ("7", "07")
+    assert shown.get("month", "12") in ("12", "12월", "Dec", "December", "déc.", "décembre")
     assert shown.get("weekday", "목") in ("목", "목요일", "Thu", "Thursday", "jeu.", "jeudi")
+    assert shown.get("half of the day", "PM") in ("오후", "PM")
+    assert shown.get("hour", "3") in ("3", "15")
+    assert shown.get("minute", "30") == "30"
+
+
+@pytest.mark.parametrize(
+    ("year", "source", "target"),
+    [
+        (1850, "1850년 12월 7일", "December 7, 1850"),
+        (2024, "24년 12월 7일", "December 7, 2024"),
+        (1950, "50년 12월 7일", "December 7, 1950"),
+        (2049, "49년 12월 7일", "December 7, 2049"),
+        (1024, "20241207", None),
+        (2024, "20241207", "December 7, 2024"),
+        (2024, "2024-12-07", "December 7, 2024"),
+        (2024, "2024/12/7", "December 7, 2024"),
+        (2024, "2024.12.7.", "Dec 7, 2024"),
+        (2024, "12/7", "December 7"),
+        (2024, "오후 3시", "3 PM"),
+        (2024, "오후 3시 30분", "3:30 PM"),
+        (2024, "12월 7일 오후 3시 30분", "December 7, 3:30 PM"),
+        (1000, "1000년 12월", "December 1000"),
+        (2999, "2999.12.07", "Dec 7, 2999"),
+    ],
+)
+def test_as_people_write_them(year, source, target):
+    found = {example.source: example.target for example in (translation(DAY.replace(year=year), r) for r in ROUTES)}
+    assert found.get(source) == target
 
 
 def test_the_example_of_the_course():
@@ -68,7 +98,7 @@ def test_a_target_says_no_more_than_its_source():
         source, target = written(DAY, route.source), written(DAY, route.target)
         assert target.spans.keys() == source.spans.keys()
         years = [line.text[slice(*line.spans.get("year", (0, 0)))] for line in (source, target)]
-        assert len(years[0]) >= len(years[1])
+        assert len(years[0]) >= len(years[1]) or (len(years[0]) == 2 and len(years[1]) == 4)  # by the rule of the pivot
 
 
 def test_no_text_has_two_translations(unchecked):  # for speed
@@ -96,7 +126,8 @@ def test_test_dates_are_never_seen_in_training(task):
     assert len(task.train) == 4_001
     assert len(task.test) == 503
     texts = [{text for example in examples for text in example[:2]} for examples in (task.train, task.test)]
-    assert not texts[0] & texts[1]
+    bare = {text for text in texts[1] if re.fullmatch(r"\d{4}년?|\d+시|\d+:00|\d+ [AP]M|(오전|오후) \d+시", text)}
+    assert not (texts[0] & texts[1]) - bare
     known = [[fields(example.target) for example in examples] for examples in (task.train, task.test)]
     train, test = ({(year % 100, *day) for year, *day in filter(None, some) if year} for some in known)
     assert len(train) > 1_000
@@ -154,7 +185,7 @@ def test_a_year_is_two_halves():
 
 
 def test_too_many_dates(unchecked):
-    with pytest.raises(ValueError, match=r"3000000 dates are too many: there are \d+ different days .*; ask for \d+"):
+    with pytest.raises(ValueError, match=r"3000000 dates are too many: ask for 1000000 or fewer"):
         dates(3_000_000, 1)
 
 

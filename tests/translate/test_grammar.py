@@ -4,185 +4,304 @@ from __future__ import annotations
 
 import pytest
 
-from clearhead.translate.grammar import NounPhrase, Sentence, in_english, in_korean, said, spelled
-from clearhead.translate.lexicon import ADJECTIVES, MEANS, NOUNS, PLACES, TIMES, VERBS
+from clearhead.translate.grammar import said
+from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, MEANS, NOUNS, PLACES, TIMES, VERBS
+from clearhead.translate.meaning import ROLES, Asked, Being, Clause, Existing, NounPhrase, Position, Sentence
+from clearhead.translate.parts import spelled
+from clearhead.translate.to_english import in_english
+from clearhead.translate.to_korean import in_korean
 
-N = {noun.korean: noun for noun in NOUNS}
-V = {entry.stem.text: entry for entry in (*VERBS, *ADJECTIVES)}
-P, T, M = ({entry.korean: entry for entry in table} for table in (PLACES, TIMES, MEANS))
+N = {noun.korean: noun for noun in reversed(NOUNS)}
+A = {adjective.stem.text: adjective for adjective in ADJECTIVES}
+V = {verb.english: verb for verb in reversed(VERBS)}
+P, T, M, B = ({entry.korean: entry for entry in table} for table in (PLACES, TIMES, MEANS, ADVERBS))
+RAIN = next(verb for verb in VERBS if verb.english == "rain" and verb.stem.text == "오")
+PLAY = next(verb for verb in VERBS if verb.stem.text == "놀")
+NEED = next(verb for verb in VERBS if verb.english == "need")
+HAVE = next(verb for verb in VERBS if verb.english == "have" and not verb.negative)
+HAVE_NOT = next(verb for verb in VERBS if verb.english == "have" and verb.negative)
+NOT_KNOW = next(verb for verb in VERBS if verb.negative and verb.english == "know")
 
 
 def some(*names, **rest):
     """A noun phrase, an adjective first if there are two names."""
-    return NounPhrase(N[names[-1]], V[names[0]] if len(names) > 1 else None, **rest)
+    return NounPhrase(N[names[-1]], A[names[0]] if len(names) > 1 else None, **rest)
 
 
-def sentence(subject, predicate, *objects, **rest):
-    subjects = subject if isinstance(subject, list) else [subject]
-    return Sentence(tuple(subjects), V[predicate], objects, **rest)
+def clause(who, predicate, *what, **rest):
+    who = who if isinstance(who, list) else [who] if who else []
+    predicate = V.get(predicate, A.get(predicate)) if isinstance(predicate, str) else predicate
+    subjects = tuple(some(one) if isinstance(one, str) else one for one in who)
+    objects = tuple(some(one) if isinstance(one, str) else one for one in what)
+    if "first" in rest:
+        first = rest.pop("first").split()
+        rest["order"] = (*first, *(role for role in ROLES if role not in first))
+    return Clause(predicate, subjects, objects, **rest)
 
 
-CASES = [
-    (sentence(some("고양이"), "잡", some("쥐")), "고양이가 쥐를 잡았다", "The cat caught the mouse"),
+PRESENT = {"tense": "present"}
+POLITE = {"style": "polite"}
+ASKED = {"mood": "question"}
+ORDER = [
+    (clause("고양이", "catch", "쥐"), "고양이가 쥐를 잡았다", "The cat caught the mouse"),
+    (clause("고양이", "catch", "쥐", first="object"), "쥐를 고양이가 잡았다", "The cat caught the mouse"),
+    (clause("아이", "eat", "빵", first="object"), "빵을 아이가 먹었다", "The child ate bread"),
     (
-        sentence(some("크", "고양이", number="세"), "잡", some("쥐"), tense="present"),
-        "큰 고양이 세 마리가 쥐를 잡는다",
-        "Three big cats catch the mouse",
+        clause("나", "give", "책", recipient=some("그"), first="recipient", topic="subject", full=True),
+        "그에게 나는 책을 주었다",
+        "I gave the book to him",
     ),
     (
-        sentence(some("학생"), "읽", some("책", number="두"), place=P["도서관"], time=T["어제"]),
-        "어제 학생이 도서관에서 책 두 권을 읽었다",
-        "The student read two books in the library yesterday",
+        clause("학생", "read", "책", place=P["도서관"], time=T["어제"], first="place object time"),
+        "도서관에서 책을 어제 학생이 읽었다",
+        "The student read the book in the library yesterday",
     ),
     (
-        sentence(some("학생"), "읽", some("책", number="한"), style="polite", time=T["아침"], time_first=False),
-        "학생이 아침에 책 한 권을 읽었어요",
-        "The student read one book in the morning",
-    ),
-    (
-        sentence([some("고양이"), some("개")], "쫓", some("새"), tense="present", topic=True),
-        "고양이와 개는 새를 쫓는다",
-        "The cat and the dog chase the bird",
-    ),
-    (
-        sentence(some("선생님"), "마시", some("차갑", "커피", number="두"), tense="future", style="formal"),
-        "선생님이 차가운 커피 두 잔을 마실 것입니다",
-        "The teacher will drink two cups of cold coffee",
-    ),
-    (
-        sentence(some("선생님"), "마시", some("녹차", number="한"), ended=True),
-        "선생님이 녹차 한 잔을 마셨다.",
-        "The teacher drank one cup of green tea.",
-    ),
-    (
-        sentence(some("아이", many=True), "먹", some("빵"), some("사과"), denial="안"),
-        "아이들이 빵과 사과를 안 먹었다",
-        "The children did not eat the bread and the apple",
-    ),
-    (
-        sentence(some("아이"), "먹", some("감자", number="네"), denial="않다", tense="present", style="polite"),
-        "아이가 감자 네 개를 먹지 않아요",
-        "The child does not eat four potatoes",
-    ),
-    (
-        sentence(some("친구", many=True), "공부하", some("수학"), denial="않다", tense="present"),
-        "친구들이 수학을 공부하지 않는다",
-        "The friends do not study math",
-    ),
-    (
-        sentence(some("의사"), "가", place=P["집"], means=M["지하철"], time=T["밤"], tense="future"),
+        clause("의사", "go", place=P["집"], means=M["지하철"], time=T["밤"], tense="future", full=True),
         "밤에 의사가 지하철로 집에 갈 것이다",
         "The doctor will go home by subway at night",
     ),
+    (clause("나", "come", origin=P["부산"], topic="subject"), "나는 부산에서 왔다", "I came from Busan"),
     (
-        sentence(some("의사"), "돌아오", place=P["학교"], means=M["트럭"]),
-        "의사가 트럭으로 학교에 돌아왔다",
-        "The doctor came back to school by truck",
+        clause("나", "meet", "선생님", companion=some("친구"), topic="subject", first="subject companion"),
+        "나는 친구와 함께 선생님을 만났다",
+        "I met the teacher with a friend",
     ),
-    (
-        sentence(some("화가"), "그리", some("말"), place=P["공원"], means=M["연필"], tense="present"),
-        "화가가 공원에서 연필로 말을 그린다",
-        "The painter draws the horse in the park with a pencil",
-    ),
-    (
-        sentence(some("왕"), "주", some("꽃", number="다섯"), recipient=some("예쁘", "여자"), full=True),
-        "왕이 예쁜 여자에게 꽃 다섯 송이를 주었다",
-        "The king gave five flowers to the pretty woman",
-    ),
-    (
-        sentence(some("소녀"), "기다리", some("소년"), tense="present", time=T["매일"]),
-        "매일 소녀가 소년을 기다린다",
-        "The girl waits for the boy every day",
-    ),
-    (
-        sentence(some("소녀"), "끄", some("텔레비전"), denial="안", tense="future", time=T["다음 주"]),
-        "다음 주에 소녀가 텔레비전을 안 끌 것이다",
-        "The girl will not turn off the television next week",
-    ),
-    (sentence(some("물"), "차갑", tense="present"), "물이 차갑다", "The water is cold"),
-    (sentence(some("쥐", many=True), "작", denial="않다"), "쥐들이 작지 않았다", "The mice were not small"),
-    (sentence(some("가방", number="여섯"), "무겁"), "가방 여섯 개가 무거웠다", "Six bags were heavy"),
-    (
-        sentence(some("고양이"), "배고프", denial="않다", tense="future", style="polite", topic=True),
-        "고양이는 배고프지 않을 거예요",
-        "The cat will not be hungry",
-    ),
-    (sentence(some("말"), "자", tense="present"), "말이 잔다", "The horse sleeps"),
-    (sentence(some("나"), "읽", some("책"), topic=True), "나는 책을 읽었다", "I read the book"),
-    (sentence(some("나"), "만나", some("그녀"), tense="present"), "내가 그녀를 만난다", "I meet her"),
-    (sentence(some("나"), "행복하", tense="present", topic=True), "나는 행복하다", "I am happy"),
-    (sentence(some("나"), "자", tense="present", denial="안"), "내가 안 잔다", "I do not sleep"),
-    (sentence(some("그"), "돕", some("우리"), tense="present", topic=True), "그는 우리를 돕는다", "He helps us"),
-    (sentence(some("그녀"), "배고프", denial="않다"), "그녀가 배고프지 않았다", "She was not hungry"),
-    (
-        sentence(some("그들"), "보내", some("편지"), recipient=some("나"), style="polite", topic=True),
-        "그들은 나에게 편지를 보냈어요",
-        "They sent the letter to me",
-    ),
-    (sentence(some("우리"), "젊", topic=True), "우리는 젊었다", "We were young"),
 ]
+TOPICS = [
+    (clause(some("책", pointer="그"), "비싸", **PRESENT, topic="subject"), "그 책은 비싸다", "That book is expensive"),
+    (clause("아이", "eat", "빵", topic="object", first="object"), "빵은 아이가 먹었다", "The child ate bread"),
+    (
+        clause("나", "go", place=P["학교"], time=T["어제"], topic="time"),
+        "어제는 내가 학교에 갔다",
+        "I went to school yesterday",
+    ),
+    (clause("", "meet", "친구", time=T["어제"], **POLITE), "어제 친구를 만났어요", "I met a friend yesterday"),
+    (
+        clause("나", "drink", "커피", time=T["매일 아침"], **PRESENT, topic="subject", first="subject"),
+        "나는 매일 아침 커피를 마신다",
+        "I drink coffee every morning",
+    ),
+    (clause("", "meet", "친구", **POLITE, **ASKED), "친구를 만났어요", "Did you meet a friend?"),
+    (clause("", "비싸", **POLITE, **PRESENT), "비싸요", "It is expensive"),
+    (clause("", "바쁘", **POLITE, **PRESENT), "바빠요", "I am busy"),
+    (clause(some("나", focus="도"), "sleep"), "나도 잤다", "I slept too"),
+    (clause(some("나", focus="도"), "sleep", denial="안"), "나도 안 잤다", "I did not sleep either"),
+    (clause("나", "eat", some("빵", focus="만"), topic="subject"), "나는 빵만 먹었다", "I ate only bread"),
+]
+TENSES = [
+    (clause("비", RAIN, **PRESENT), "비가 온다", "It is raining"),
+    (clause("비", RAIN, **PRESENT, adverb=B["자주"], **POLITE), "비가 자주 와요", "It often rains"),
+    (clause("비", RAIN, tense="will", style="formal"), "비가 오겠습니다", "It will rain"),
+    (clause("나", "read", "책", time=T["지금"], **PRESENT), "지금 내가 책을 읽는다", "I am reading the book now"),
+    (clause("아이", PLAY, modal="doing", **PRESENT, **POLITE), "아이가 놀고 있어요", "The child is playing"),
+    (
+        clause("저", "go", place=P["집"], modal="want", **PRESENT, **POLITE),
+        "제가 집에 가고 싶어요",
+        "I want to go home",
+    ),
+    (clause("나", "swim", modal="can", **PRESENT), "내가 수영할 수 있다", "I can swim"),
+    (clause("나", "swim", modal="can", **PRESENT, denial="않다"), "내가 수영할 수 없다", "I cannot swim"),
+    (clause("그", "work", modal="must"), "그가 일해야 했다", "He had to work"),
+    (
+        clause("", "go", place=P["학교"], time=T["내일"], **PRESENT, **POLITE),
+        "내일 학교에 가요",
+        "I will go to school tomorrow",
+    ),
+]
+DENIED = [
+    (clause("나", "eat", "김치", denial="안", **PRESENT), "내가 김치를 안 먹는다", "I do not eat kimchi"),
+    (clause("나", "eat", "김치", denial="않다"), "내가 김치를 먹지 않았다", "I did not eat kimchi"),
+    (clause("나", "go", denial="못", **POLITE), "내가 못 갔어요", "I could not go"),
+    (clause("나", "go", denial="못하다", **PRESENT), "내가 가지 못한다", "I cannot go"),
+    (clause("나", "study", denial="안", **PRESENT), "내가 공부 안 한다", "I do not study"),
+    (clause("나", NOT_KNOW, "답", **PRESENT), "내가 답을 모른다", "I do not know the answer"),
+    (clause("쥐", "작", denial="않다"), "쥐가 작지 않았다", "The mouse was not small"),
+]
+MOODS = [
+    (clause("", "eat", "밥", **ASKED, style="formal"), "밥을 먹었습니까", "Did you eat rice?"),
+    (clause("", "eat", asked=Asked("object", ("무엇", "을")), **ASKED), "무엇을 먹었니", "What did you eat?"),
+    (
+        clause("", "eat", "빵", asked=Asked("subject", ("누가",)), **ASKED, first="asked"),
+        "누가 빵을 먹었니",
+        "Who ate bread?",
+    ),
+    (
+        clause("", "live", asked=Asked("place", ("어디", "에")), **ASKED, **PRESENT, **POLITE),
+        "어디에 살아요",
+        "Where do you live?",
+    ),
+    (
+        clause("", "come", asked=Asked("why", ("왜",)), denial="안", **ASKED, **POLITE),
+        "왜 안 왔어요",
+        "Why did you not come?",
+    ),
+    (
+        clause("너", "go", asked=Asked("time", ("언제",)), **ASKED, tense="will"),
+        "네가 언제 가겠니",
+        "When will you go?",
+    ),
+    (clause("", "open", "문", mood="command"), "문을 열어라", "Open the door"),
+    (clause("", "open", "문", mood="command", **POLITE), "문을 여세요", "Please open the door"),
+    (clause("", "open", "문", mood="command", **POLITE, full=True), "문을 열어 주세요", "Please open the door"),
+    (
+        clause("", "open", "문", mood="command", denial="않다", **POLITE),
+        "문을 열지 마세요",
+        "Please do not open the door",
+    ),
+    (clause("", "go", place=P["집"], mood="suggestion"), "집에 가자", "Let's go home"),
+    (
+        clause("", "call", recipient=some("어머니"), mood="command", **POLITE)._replace(
+            predicate=next(v for v in VERBS if v.shape == "address")
+        ),
+        "어머니한테 전화하세요",
+        "Please call your mother",
+    ),
+]
+PHRASES = [
+    (clause(some("크", "고양이", number="세"), "run"), "큰 고양이 세 마리가 뛰었다", "Three big cats ran"),
+    (clause("나", "buy", some("사과", number="두", floating=True)), "내가 사과를 두 개 샀다", "I bought two apples"),
+    (clause("나", "buy", some("사과", number="12")), "내가 사과 12개를 샀다", "I bought 12 apples"),
+    (clause(some("학생", number="두", counted_first=True), "come"), "두 명의 학생이 왔다", "Two students came"),
+    (
+        clause("", "drink", some("차갑", "커피", number="두"), bare=True, **POLITE),
+        "차가운 커피 두 잔 마셨어요",
+        "I drank two cups of cold coffee",
+    ),
+    (clause(some("친구", owner=N["나"]), "sleep"), "내 친구가 잤다", "My friend slept"),
+    (clause(some("가방", owner=N["선생님"]), "크", **PRESENT), "선생님의 가방이 크다", "The teacher's bag is big"),
+    (clause(some("엄마", owner=N["우리"]), "바쁘", **PRESENT), "우리 엄마가 바쁘다", "My mom is busy"),
+    (clause(some("아이", many=True, pointer="저"), "laugh"), "저 아이들이 웃었다", "Those children laughed"),
+    (clause("나", "buy", some("새", "모자")), "내가 새 모자를 샀다", "I bought the new hat"),
+    (clause(["고양이", "개"], "sleep"), "고양이와 개가 잤다", "The cat and the dog slept"),
+    (clause("나", NEED, "시간", topic="subject", **PRESENT), "나는 시간이 필요하다", "I need time"),
+    (
+        clause("나", HAVE, some("형", number="두", floating=True), topic="subject", **PRESENT),
+        "나는 형이 두 명 있다",
+        "I have two older brothers",
+    ),
+    (clause("", HAVE_NOT, "돈", **PRESENT, **POLITE), "돈이 없어요", "I do not have money"),
+]
+BEING = [
+    (
+        clause("저", Being(some("학생")), topic="subject", style="formal", **PRESENT),
+        "저는 학생입니다",
+        "I am a student",
+    ),
+    (
+        clause("그", Being(some("의사")), topic="subject", denial="않다", **PRESENT),
+        "그는 의사가 아니다",
+        "He is not a doctor",
+    ),
+    (clause("그들", Being(some("친구")), topic="subject"), "그들은 친구였다", "They were friends"),
+    (clause("이것", Being(None, "뭐"), topic="subject", **ASKED, **PRESENT, **POLITE), "이건 뭐예요", "What is this?"),
+    (clause("이름", Being(None, "뭐"), **ASKED, **PRESENT, **POLITE), "이름이 뭐예요", "What is your name?"),
+    (
+        clause("고양이", Existing(), place=P["방"], first="place", **PRESENT),
+        "방에 고양이가 있다",
+        "There is a cat in the room",
+    ),
+    (
+        clause("고양이", Existing(), place=P["방"], topic="subject", **PRESENT),
+        "고양이는 방에 있다",
+        "The cat is in the room",
+    ),
+    (
+        clause("책", Existing(absent=True), place=Position(N["책상"], "위"), first="place", **PRESENT),
+        "책상 위에 책이 없다",
+        "There is no book on the desk",
+    ),
+    (
+        clause(
+            "화장실", Existing(), asked=Asked("place", ("어디", "에")), topic="subject", **ASKED, **PRESENT, **POLITE
+        ),
+        "화장실은 어디에 있어요",
+        "Where is the bathroom?",
+    ),
+]
+HONOURED = [
+    (
+        clause("선생님", "come", honoured=True, full=True, **POLITE),
+        "선생님께서 오셨어요",
+        "The teacher came",
+    ),
+    (
+        clause("할머니", "바쁘", honoured=True, **POLITE, **PRESENT, topic="subject"),
+        "할머니는 바쁘세요",
+        "My grandmother is busy",
+    ),
+    (
+        clause("", "go", asked=Asked("place", ("어디", "에")), honoured=True, **ASKED, **PRESENT, **POLITE),
+        "어디에 가세요",
+        "Where do you go?",
+    ),
+]
+CASES = [*ORDER, *TOPICS, *TENSES, *DENIED, *MOODS, *PHRASES, *BEING, *HONOURED]
 
 
-@pytest.mark.parametrize(("meaning", "korean", "english"), CASES, ids=[case[2] for case in CASES])
+@pytest.mark.parametrize(("meaning", "korean", "english"), CASES, ids=[case[1] for case in CASES])
 def test_by_hand(meaning, korean, english):
-    example = said(meaning)
+    example = said(Sentence((meaning,)))
     assert example.source == korean
     assert example.target == english
 
 
-BACK = [
+JOINED = [
     (
-        sentence(
-            some("고양이"), "잡", some("쥐"), style="formal", denial="안", topic=True, time=T["어제"], time_first=False
-        ),
-        "The cat did not catch the mouse yesterday",
-        "어제 고양이가 쥐를 잡지 않았다",
+        (clause("나", "eat", "빵", topic="subject"), clause("", "drink", "커피")),
+        "고",
+        "나는 빵을 먹고 커피를 마셨다",
+        "I ate bread and drank coffee",
     ),
     (
-        sentence(some("나"), "주", some("책"), recipient=some("그"), full=True),
-        "I gave the book to him",
-        "나는 그에게 책을 줬다",
+        (clause("나", "eat", "빵", topic="subject", tense="future"), clause("", "sleep", tense="future")),
+        "고",
+        "나는 빵을 먹고 잘 거다",
+        "I will eat bread and sleep",
     ),
-    (sentence(some("나"), "읽", some("책"), tense="present", time=T["밤"]), "I read the book", "나는 책을 읽었다"),
     (
-        sentence(some("나"), "읽", some("책"), tense="present", denial="안"),
-        "I do not read the book",
-        "나는 책을 읽지 않는다",
+        (clause("책", "비싸", topic="subject", **PRESENT), clause("", "재미있", **PRESENT)),
+        "지만",
+        "책은 비싸지만 재미있다",
+        "The book is expensive but interesting",
     ),
-    (sentence(some("아이"), "읽", some("책"), tense="present"), "The child reads the book", "아이가 책을 읽는다"),
-    (sentence(some("물고기", many=True), "작", tense="present"), "The fish is small", "물고기가 작다"),
+    (
+        (clause("고양이", "sleep", topic="subject"), clause("개", "run", topic="subject")),
+        "지만",
+        "고양이는 잤지만 개는 뛰었다",
+        "The cat slept but the dog ran",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("meaning", "english", "korean"), BACK, ids=[case[1] for case in BACK])
-def test_back_by_hand(meaning, english, korean):
-    example = said(meaning, "en-ko")
-    assert example.source == english
-    assert example.target == korean
+@pytest.mark.parametrize(("clauses", "joint", "korean", "english"), JOINED, ids=[case[2] for case in JOINED])
+def test_two_clauses(clauses, joint, korean, english):
+    example = said(Sentence(clauses, joint, "."))
+    assert example.source == korean + "."
+    assert example.target == english + "."
 
 
-def test_a_direction_that_is_not_spoken():
-    with pytest.raises(ValueError, match="direction must be one of 'ko-en', 'en-ko', got 'ko-fr'"):
-        said(CASES[0][0], "ko-fr")
-
-
-def test_links_lead_back():
-    meaning = sentence(some("고양이"), "잡", some("쥐"))
-    there, back = said(meaning), said(meaning, "en-ko")
-    assert sorted((target, source) for source, target in there.links) == sorted(back.links)
-    assert [back.target[slice(*link.target)] for link in back.links] == ["고양이", "쥐", "잡았다"]
+def test_the_mark_at_the_end():
+    asked = clause("", "sleep", **ASKED, **POLITE)
+    assert said(Sentence((asked,), end="?"))[:2] == ("잤어요?", "Did you sleep?")
+    assert said(Sentence((clause("", "sleep", mood="command"),), end="!"))[:2] == ("자라!", "Sleep!")
 
 
 def links(meaning):
-    example = said(meaning)
+    example = said(Sentence((meaning,)))
     return [(example.source[slice(*link.source)], example.target[slice(*link.target)]) for link in example.links]
 
 
 def test_content_words_are_linked_and_grammar_is_not():
-    meaning = sentence(
-        some("크", "고양이", number="세"), "기다리", some("쥐", many=True), place=P["공원"], time=T["아침"], denial="안"
+    meaning = clause(
+        some("크", "고양이", number="세"),
+        "wait for",
+        some("쥐", many=True),
+        place=P["공원"],
+        time=T["아침"],
+        denial="안",
     )
-    assert said(meaning).source == "아침에 큰 고양이 세 마리가 공원에서 쥐들을 안 기다렸다"
+    assert said(Sentence((meaning,))).source == "아침에 큰 고양이 세 마리가 공원에서 쥐들을 안 기다렸다"
     assert links(meaning) == [
         ("세", "Three"),
         ("큰", "big"),
@@ -195,7 +314,7 @@ def test_content_words_are_linked_and_grammar_is_not():
 
 
 def test_a_counter_is_linked_where_english_has_one():
-    meaning = sentence(some("의사"), "마시", some("물", number="두"), tense="future", time=T["다음 주"], denial="않다")
+    meaning = clause("의사", "drink", some("물", number="두"), tense="future", time=T["다음 주"], denial="않다")
     assert links(meaning) == [
         ("의사", "doctor"),
         ("마시지", "drink"),
@@ -206,7 +325,11 @@ def test_a_counter_is_linked_where_english_has_one():
     ]
 
 
+def test_rain_is_linked_with_rain():
+    assert links(clause("비", RAIN)) == [("비", "rained")]
+
+
 def test_pieces_are_stems_endings_and_particles():
-    meaning = sentence(some("귀엽", "고양이"), "잡", some("쥐", number="두"), tense="present", ended=True)
-    assert " ".join(spelled(in_korean(meaning))) == "귀여 ##운 고양이 ##가 쥐 두 마리 ##를 잡 ##는다 ##."
-    assert " ".join(spelled(in_english(meaning))) == "The cute cat catch ##es two mice ##."
+    meaning = Sentence((clause(some("귀엽", "고양이"), "catch", some("쥐", number="두")),), end=".")
+    assert " ".join(spelled(in_korean(meaning))) == "귀여 ##운 고양이 ##가 쥐 두 마리 ##를 잡 ##았 ##다 ##."
+    assert " ".join(spelled(in_english(meaning))) == "The cute cat caught two mice ##."

@@ -35,7 +35,7 @@ def test_every_word_is_known(unchecked):  # spelling all that the grammar says i
 def test_no_model_is_trained_on_it(monkeypatch):
     judge, other = Example(f"{LINES[0].source}.", "x"), Example("다른 문장", "y")
     drawn = Task("sentences", [judge, other], [judge], [])
-    monkeypatch.setattr("clearhead.translate.sentences.sentences", lambda *_: drawn)
+    monkeypatch.setattr("clearhead.translate.sentences.sentences", lambda *_, **__: drawn)
     monkeypatch.setattr("clearhead.translate.dates.dates", lambda *_: drawn)
     for name, count in (("sentences", 1), ("dates", 1), ("all", 2)):
         tasks = make_tasks(name)

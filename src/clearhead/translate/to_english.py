@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from clearhead.translate import english
 from clearhead.translate.lexicon import HOURS, NUMBERS, POSITIONS, Adjective, Noun, Place, Verb
-from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Predicate, Sentence, implied
+from clearhead.translate.meaning import IT, Being, Clause, Existing, NounPhrase, Predicate, Sentence, implied
 from clearhead.translate.parts import Part, Word, named, plain
 
 # Of whom English says it, and how: I, one, many or you.
@@ -329,7 +329,7 @@ def noun_phrase(one: NounPhrase, name: str, role: str) -> list[Word]:
     noun = one.noun
     only = plain("only" if one.focus == "만" else "")
     if noun.oblique:
-        return only + plain(noun.english if role == "subject" else noun.oblique, name)
+        return only + plain(noun.english if role == "subject" else noun.oblique, None if noun == IT else name)
     words: list[Word] = []
     if one.number:
         number = NUMBERS.get(one.number, one.number)

@@ -1,0 +1,71 @@
+"""A sure answer has no improbable piece and loses no word."""
+
+from __future__ import annotations
+
+from clearhead.translate.doubt import OFTEN, UNCALIBRATED, Answer, Doubt, meanings, odd_texts, threshold
+from clearhead.translate.examples import Example, Link
+from clearhead.translate.vocabulary import Vocabulary
+
+from . import toys
+
+VOCABULARY = Vocabulary(["커피", "##를", "마셔요", "개", "I", "drink", "coffee", "dog"])
+CUP = Example("커피를 마셔요", "I drink coffee", (Link((0, 2), (8, 14)), Link((4, 7), (2, 7))))
+
+
+def ids(text):
+    return VOCABULARY.encode(text).ids
+
+
+def test_a_stem_means_what_it_is_linked_with_and_a_particle_nothing():
+    found = meanings([CUP] * OFTEN, VOCABULARY)
+    named = {VOCABULARY.decode([piece]): VOCABULARY.decode(sorted(found[piece])) for piece in found}
+    assert named == {"커피": "coffee", "마셔요": "drink"}
+
+
+def test_what_is_rare_or_often_without_a_link_means_nothing_certain():
+    assert meanings([CUP] * (OFTEN - 1), VOCABULARY) == {}
+    unlinked = CUP._replace(links=CUP.links[1:])
+    assert list(meanings([CUP] * OFTEN + [unlinked] * OFTEN, VOCABULARY)) == ids("마셔요")
+
+
+def test_a_lost_word_is_found():
+    doubt = Doubt(0.5, meanings([CUP] * OFTEN, VOCABULARY))
+    assert doubt.lost(ids("커피를 마셔요"), ids("I drink coffee")) == []
+    assert doubt.lost(ids("커피를 마셔요"), ids("I drink dog")) == [0]
+    assert doubt.lost(ids("커피를 마셔요"), ids("coffee")) == [2]
+
+
+def test_sure_is_probable_and_whole():
+    doubt = Doubt(0.5, meanings([CUP] * OFTEN, VOCABULARY))
+    source = ids("커피를 마셔요")
+    assert doubt.sure(0.5, source, ids("I drink coffee"))
+    assert not doubt.sure(0.49, source, ids("I drink coffee"))
+    assert not doubt.sure(0.99, source, ids("I drink"))
+
+
+def test_written_and_read():
+    doubt = Doubt(0.25, meanings([CUP] * OFTEN, VOCABULARY))
+    assert Doubt.from_json(doubt.to_json()) == doubt
+    assert Doubt.from_json(None) == Doubt(UNCALIBRATED, {})
+
+
+def test_the_threshold_is_the_lowest_that_keeps_both_promises():
+    right = [Answer(0.5 + number / 1000, False, True) for number in range(200)]
+    wrong = [Answer(0.1 + number / 1000, False, False) for number in range(10)]
+    assert round(threshold(right + wrong), 6) == 0.108  # two of ten wrong ones may pass, and 200 of 202 is enough
+    assert threshold([*right, *([Answer(0.6, False, False)] * 10)]) > 0.6
+    assert threshold([Answer(0.9, False, False)] * 3) == 1.0
+
+
+def test_a_lost_word_is_noticed_at_any_confidence():
+    right = [Answer(0.5 + number / 1000, False, True) for number in range(200)]
+    assert threshold([*right, *([Answer(0.9, True, False)] * 10)]) == 0.5
+
+
+def test_odd_texts_are_of_known_words_and_always_the_same():
+    sources = [example.source for example in toys.task().test[:50]]
+    odd = odd_texts(sources, 30)
+    assert odd == odd_texts(sources, 30)
+    assert len(odd) == 30
+    assert {word for text in odd for word in text.split()} <= set(toys.WORDS)
+    assert odd_texts(["ba ce"], 5) == []
