@@ -74,20 +74,15 @@ def _within(ids: Sequence[int], spans: Sequence[Span], whole: Span) -> list[int]
 
 
 def odd_texts(sources: Sequence[str], count: int, seed: int = 0) -> list[str]:
-    """Texts of known words to which no answer is right: without their end, without their beginning, or shuffled."""
+    """Texts of known words to which no answer is right: the words of two texts, dealt alternately."""
     generator = random.Random(seed)
     several = [source for source in sources if len(source.split()) > 2]
+    if len(several) < 2:
+        return []
     texts = []
-    for number in range(count if several else 0):
-        words = generator.choice(several).split()
-        if number % 3 == 0:
-            words = words[:-1]
-        elif number % 3 == 1:
-            words = words[:1] + generator.choice(several).split()[:-1] + words[1:-1]
-        else:
-            generator.shuffle(words)
-            words = words[-1:] + words[:-1]
-        texts.append(" ".join(words))
+    for _ in range(count):
+        one, other = (text.split() for text in generator.sample(several, 2))
+        texts.append(" ".join(word for pair in zip(one, other, strict=False) for word in pair))
     return texts
 
 

@@ -121,7 +121,7 @@ def _with_verb(generator: random.Random, clause: Clause) -> Clause:
         subjects: tuple[NounPhrase, ...] = (NounPhrase(nouns(kinds)[0]),)
     else:
         dropped = 1.0 if told else 0.45 if clause.mood == "question" else 0.16
-        dropped = dropped if "person" in kinds.split() and verb.stem.text != "좋" else 0  # 커피가 좋다: it is good
+        dropped = dropped if "person" in kinds.split() and verb.stem.text != "좋" else 0.0  # 커피가 좋다: it is good
         subjects = _subjects(generator, nouns(kinds), free if "person" in kinds.split() else [], dropped=dropped)
     taken = _taken(subjects)
     objects: tuple[NounPhrase, ...] = ()
@@ -299,7 +299,7 @@ def _asking_being(generator: random.Random) -> Clause:
 def _existing(generator: random.Random, mood: str) -> Clause:
     """There is a cat in the room; the cat is in the room; where is the cat?"""
     free = [noun for noun in ANYTHING if "region" not in noun.kinds]
-    subjects = _subjects(generator, nouns(THERE), free, dropped=0)
+    subjects = _subjects(generator, nouns(THERE), free, dropped=0.0)
     predicate = Existing(absent=likely(generator, 0.3))
     if predicate.absent:
         subjects = tuple(uncounted(one) for one in subjects)

@@ -137,9 +137,9 @@ def _topic(generator: random.Random, clause: Clause) -> str:
     if clause.subjects and len(clause.objects) == 1 and clause.mood == "statement" and not clause.objects[0].focus:
         chances["object"] = 0.08
     if clause.time is None and not clause.hour:
-        chances["time"] = 0
+        chances["time"] = 0.0
     if clause.place is None:
-        chances["place"] = 0
+        chances["place"] = 0.0
     for role in ("object", "time", "place", "subject"):
         if likely(generator, chances[role]):
             return role

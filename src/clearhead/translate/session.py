@@ -196,21 +196,26 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
     )
     some = [example for task in tasks for example in task.train[: report.SENTENCES_TO_CHOOSE_BY // len(tasks)]]
     translator = replace(translator, reader=report.best_reader(translator, some))
-    return translator if order.pairs is not None else doubtful(translator, trainer, tasks)
+    return translator if order.pairs is not None else doubtful(translator, tasks)
 
 
-def doubtful(translator: Translator, trainer: Trainer, tasks: Sequence[Task]) -> Translator:
-    """The translator with its doubt calibrated on what was held out, and on odd texts that have no right answer."""
-    spell = translator.vocabulary.decode
-    examples = [example for task in tasks for example in task.train[:SENTENCES_FOR_MEANINGS]]
-    doubt = Doubt(meanings=meanings(examples, translator.vocabulary))
-    sources, targets = ([spell(ids) for ids in side] for side in trainer.held_out)
-    odd = [text for text in odd_texts(sources, len(sources) // ODD_SHARE) if _fits(translator, text)]
+def doubtful(translator: Translator, tasks: Sequence[Task]) -> Translator:
+    """The translator with its doubt calibrated on the second half of what is unseen, and on odd texts.
+
+    What it promises is kept on the unseen alone, and on both together. The first half is left to judge it by.
+    """
+    learned = [example for task in tasks for example in task.train[:SENTENCES_FOR_MEANINGS]]
+    doubt = Doubt(meanings=meanings(learned, translator.vocabulary))
+    unseen = [example for task in tasks for example in task.test[len(task.test) // 2 :]]
+    odd = [text for text in odd_texts([e.source for e in unseen], len(unseen) // ODD_SHARE) if _fits(translator, text)]
     answers = []
-    for found, target in zip(translator.translate([*sources, *odd]), [*targets, *([None] * len(odd))], strict=True):
-        lost = bool(doubt.lost(found.source_ids, found.target_ids))
-        answers.append(Answer(found.confidence, lost, found.text == target))
-    return replace(translator, doubt=doubt._replace(threshold=threshold(answers)))
+    targets = [*(example.target for example in unseen), *([None] * len(odd))]
+    found = translator.translate([*(example.source for example in unseen), *odd])
+    for answer, target in zip(found, targets, strict=True):
+        lost = bool(doubt.lost(answer.source_ids, answer.target_ids))
+        answers.append(Answer(answer.confidence, lost, answer.text == target))
+    least = max(threshold(answers), threshold(answers[: len(unseen)]))
+    return replace(translator, doubt=doubt._replace(threshold=least))
 
 
 def _fits(translator: Translator, text: str) -> bool:

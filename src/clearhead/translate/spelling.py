@@ -5,6 +5,7 @@ The forms are found by saying sentences, not all of them sensible, in which each
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 
@@ -42,10 +43,15 @@ LARGEST = 100  # numbers in digits are less
 
 def sentence_pieces() -> list[str]:
     """What both languages are spelled with: 잡, ##았 and ##다, catch and ##es."""
+    return list(_pieces())
+
+
+@functools.cache
+def _pieces() -> tuple[str, ...]:
     shown = (*_predicates(), *_moods(), *_phrases(), *_adjuncts(), *_questions())
     sides = itertools.chain(_joined(), (side for clause in shown for side in _said(clause)))
     digits = {str(number) for number in range(1, LARGEST)}
-    return sorted({piece for side in sides for piece in spelled(side)} | digits)
+    return tuple(sorted({piece for side in sides for piece in spelled(side)} | digits))
 
 
 def _said(clause: Clause) -> Iterator[list[Word]]:
