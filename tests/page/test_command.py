@@ -188,8 +188,8 @@ def test_the_telling_head_looks_elsewhere():
     ("reader", "names"),
     [
         ((None, None), ("mean of all heads", "모든 헤드의 평균")),
-        ((1, None), ("layer 1, mean of its heads", "레이어 1, 헤드 평균")),
-        ((1, 3), ("layer 1, head 3", "레이어 1, 헤드 3")),
+        ((1, None), ("layer 1, mean of its heads", "층 1, 헤드 평균")),
+        ((1, 3), ("layer 1, head 3", "층 1, 헤드 3")),
     ],
     ids=["all", "layer", "head"],
 )

@@ -8,7 +8,7 @@ QUERY = Said("query", "쿼리")
 KEY = Said("key", "키")
 TARGET = Said("target", "타깃")
 SOURCE = Said("source", "소스")
-LAYER = Said("layer", "레이어")
+LAYER = Said("layer", "층")
 HEAD = Said("head", "헤드")
 OUTPUT_POSITION = Said("output position", "출력 위치")
 INPUT_POSITION = Said("input position", "입력 위치")
@@ -125,7 +125,7 @@ STATISTICS = {
     "on_self": Said("mean weight on itself", "자기 자신에 준 평균 가중치"),
 }
 VALUE = Said("value", "값")
-NO_SUCH_HEAD = Said("Grey: this layer has no such head.", "회색: 이 레이어에는 그 헤드가 없습니다.")
+NO_SUCH_HEAD = Said("Grey: this layer has no such head.", "회색: 이 층에는 그 헤드가 없습니다.")
 STRENGTH = Said(
     "The stronger the colour, the better the pattern fits what the head does.",
     "색이 진할수록 헤드의 동작이 그 패턴에 잘 맞습니다.",
@@ -150,7 +150,7 @@ PATTERNS = {
 ROLLOUT = Said(
     "Rollout: how much of each output position comes from each input position through all layers, residual "
     "connections included. It follows attention, not causes.",
-    "롤아웃: 모든 레이어와 잔차 연결을 거쳐 각 출력 위치가 각 입력 위치에서 얼마나 왔는지를 보여 줍니다. 어텐션을 "
+    "롤아웃: 모든 층과 잔차 연결을 거쳐 각 출력 위치가 각 입력 위치에서 얼마나 왔는지를 보여 줍니다. 어텐션을 "
     "따라간 것이며 인과 관계는 아닙니다.",
 )
 APPROXIMATE_ROLLOUT = Said(

@@ -15,7 +15,7 @@ A sentence is read and translated by the model that comes with clearhead, or by
 one of yours. The figures go into a folder, with a page, index.html, to look
 through them; nothing is opened.""",
     """\
-학습을 마친 번역기가 무엇을 보는지 그립니다. 셀프 어텐션, 인과적 어텐션, 헤드별 비교,
+학습을 마친 번역기가 무엇을 보는지 그립니다. 셀프 어텐션, 코잘 어텐션, 헤드별 비교,
 크로스 어텐션을 볼 수 있습니다.
 
 clearhead에 들어 있는 모델이나 직접 학습시킨 모델이 문장을 읽고 번역합니다. 그림은 폴더에
@@ -83,7 +83,7 @@ class Words(NamedTuple):
 SELF_ATTENTION = Words(
     Said(
         "Self-attention: the encoder, layer {layer}, head {head}",
-        "셀프 어텐션(self-attention): 인코더 레이어 {layer}, 헤드 {head}",
+        "셀프 어텐션(self-attention): 인코더 층 {layer}, 헤드 {head}",
     ),
     Said(
         "each piece looks at all others; of all looks at another piece the strongest is {query} → {key} ({weight:.2f})",
@@ -101,7 +101,7 @@ SELF_ATTENTION = Words(
 CAUSAL_ATTENTION = Words(
     Said(
         "Causal attention: the decoder, layer {layer}, head {head}",
-        "인과적 어텐션(causal attention): 디코더 레이어 {layer}, 헤드 {head}",
+        "코잘 어텐션(causal attention): 디코더 층 {layer}, 헤드 {head}",
     ),
     Said(
         "a piece looks at itself and those before it; every later one gets exactly {future:g}; "
@@ -146,7 +146,7 @@ CROSS_ATTENTION = Words(
         "The sentence runs across the top, the translation down the left. The frame in each row marks the word that "
         "was looked at most. Pieces are merged into words: summed over those looked at, averaged over those that look.",
         "위쪽이 원문, 왼쪽이 번역문입니다. 각 행의 테두리는 가장 많이 본 단어를 표시합니다. 조각은 단어로 합쳤습니다. "
-        "보이는 쪽은 더하고, 보는 쪽은 평균을 냈습니다.",
+        "키는 더하고 쿼리는 평균을 냈습니다.",
     ),
 )
 DOUBT = Said("; {doubt}", ". {doubt}")
@@ -185,7 +185,7 @@ WARNING = Said(
     "어텐션은 모델이 어디를 보았는지 보여 줄 뿐, 왜 그렇게 결정했는지는 말해 주지 않습니다. 큰 가중치는 단서이지 "
     "증거가 아닙니다.",
 )
-ON_ONE_PAGE = Said("all of them on one page", "모든 그림을 한 쪽에 모았습니다")
+ON_ONE_PAGE = Said("all of them on one page", "모든 그림을 한 페이지에 모았습니다")
 PATTERNS = {
     "self": Said("itself", "자기 자신"),
     "previous_token": Said("the piece before", "바로 앞 조각"),

@@ -24,8 +24,8 @@ says so when it is asked for another word. It needs nothing but NumPy.""",
 한국어 문장과 날짜를 번역하고, 어느 단어를 보고 번역했는지 보여 줍니다.
 번역기를 직접 학습시킬 수도 있습니다.
 
-clearhead에 들어 있는 모델은 두 가지 작은 세계의 말을 압니다. 일상적인 문장(한국어를
-영어로)과 날짜(한국어, 영어, 프랑스어)입니다. 모르는 단어가 나오면 모른다고 말합니다.
+clearhead에 들어 있는 모델은 일상 문장(한국어를 영어로)과 날짜(한국어, 영어, 프랑스어),
+두 분야의 정해진 단어만 알며, 모르는 단어가 나오면 모른다고 말합니다.
 NumPy만 있으면 됩니다.""",
 )
 EXAMPLES = Said(
@@ -78,8 +78,8 @@ OPTIONS = {
         "print translations only, a line each; doubts go to standard error",
         "번역문만 한 줄에 하나씩 출력합니다. 확실하지 않다는 말은 표준 오류로 나옵니다",
     ),
-    "layer": Said("draw and read this layer, counted from 0", "그리고 읽을 레이어, 0부터 셉니다"),
-    "head": Said("and of it this head, counted from 0", "그 레이어의 헤드, 0부터 셉니다"),
+    "layer": Said("draw and read this layer, counted from 0", "그리고 읽을 층, 0부터 셉니다"),
+    "head": Said("and of it this head, counted from 0", "그 층의 헤드, 0부터 셉니다"),
     "words": Said("list the words the model knows, with their English", "모델이 아는 단어를 영어와 함께 보여 줍니다"),
     "score": Said(
         "count how many sentences of a list come out right: by default one written by hand, on which no model was "
@@ -126,7 +126,7 @@ NOTHING_TO_READ = Said(
 )
 NEEDS_LAYER = Said(
     "--head {head} needs --layer: which layer's head is meant?",
-    "--head {head}에는 --layer가 필요합니다. 어느 레이어의 헤드인지 알려 주세요",
+    "--head {head}에는 --layer가 필요합니다. 어느 층의 헤드인지 알려 주세요",
 )
 ONE_FIGURE = Said(
     "--figure draws one text, got {count}; ask for one at a time",
@@ -187,8 +187,8 @@ WRITTEN = Said("written: {path}", "저장했습니다: {path}")
 
 # Which heads are read.
 ALL_HEADS = Said("mean of all heads", "모든 헤드의 평균")
-LAYER_MEAN = Said("layer {layer}, mean of its heads", "레이어 {layer}, 헤드 평균")
-ONE_HEAD = Said("layer {layer}, head {head}", "레이어 {layer}, 헤드 {head}")
+LAYER_MEAN = Said("layer {layer}, mean of its heads", "층 {layer}, 헤드 평균")
+ONE_HEAD = Said("layer {layer}, head {head}", "층 {layer}, 헤드 {head}")
 
 
 def reader_name(reader: Reader) -> Said:
