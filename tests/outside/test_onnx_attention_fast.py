@@ -25,7 +25,7 @@ def structured(
     offset = offsets[0]
     allowed = masks.window(*(masks.UNLIMITED if side < 0 else side for side in (left, right)), offset=offset)
     if causal:
-        allowed = allowed & masks.causal(offset)
+        allowed = allowed & masks.causal(offset=offset)
     return allowed if lengths is None else allowed & masks.key_lengths(lengths)
 
 
