@@ -12,7 +12,7 @@ from clearhead.translate.dates import date_pieces
 from clearhead.translate.drawing import drawn
 from clearhead.translate.grammar import said
 from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, NOUNS, NUMBERS, PLACES, TIMES, VERBS
-from clearhead.translate.sentences import all_pairs, kept_out, pairs, sentences
+from clearhead.translate.sentences import all_pairs, kept_out, pairs, sentences, simple
 from clearhead.translate.spelling import sentence_pieces
 from clearhead.translate.vocabulary import Vocabulary
 
@@ -178,6 +178,16 @@ def test_a_word_keeps_three_quarters_of_its_company(seed):
 def test_the_same_seed_draws_the_same_sentences():
     assert sentences(307, 53, seed=2) == sentences(307, 53, seed=2)
     assert sentences(307, 53, seed=3).test != sentences(307, 53, seed=2).test
+
+
+def test_simple_ones_state_one_thing(examples, meanings):
+    kept = [example for example, meaning in zip(examples, meanings, strict=True) if simple(meaning)]
+    assert 0.1 * len(examples) < len(kept) < 0.5 * len(examples)
+    words = {word for example in kept for word in example.target.replace(".", "").split()}
+    assert not words & {"want", "Please", "Let's", "only", "but"}
+    assert not any(example.target.endswith("?") for example in kept)
+    drawn_simple = sentences(53, 11, seed=3, only_simple=True)
+    assert not any(example.target.endswith("?") for example in drawn_simple.train + drawn_simple.test)
 
 
 @pytest.mark.parametrize("counts", [(0, 1), (1, 0)], ids=["train", "test"])

@@ -55,12 +55,15 @@ def _different(generator: random.Random, count: int, wanted: Callable[[Sentence]
 
 
 def simple(sentence: Sentence) -> bool:
-    """One clause that states something, without modal verbs, -시- and -겠-."""
+    """One clause that states who does what to whom, where and when, in any order, or what something is like."""
     clause, *others = sentence.clauses
     predicate = clause.predicate
-    plain = not (clause.modal or clause.honoured or clause.split or clause.denial in ("못", "못하다"))
     known = isinstance(predicate, Adjective) or (isinstance(predicate, Verb) and predicate.shape in ("", "to", "give"))
-    return not others and clause.mood == "statement" and clause.tense != "will" and plain and known
+    plain = clause.mood == "statement" and clause.tense != "will" and clause.denial not in ("못", "못하다")
+    more = any((clause.modal, clause.honoured, clause.split, clause.bare, clause.hour, clause.companion, clause.origin))
+    more = more or clause.adverb is not None or clause.topic not in ("", "subject")
+    dressed = any(one.owner or one.focus or one.floating or one.counted_first for one in clause.phrases)
+    return known and plain and not (others or more or dressed)
 
 
 def pairs(sentence: Sentence) -> set[Pair]:
