@@ -73,7 +73,9 @@ def alibi(slopes: int | ArrayLike, *, offset: int | None = None) -> RelativeBias
     )
     if values.ndim != 1:
         raise ValueError(f"slopes must be one number per head, shape (h,), got shape {values.shape}")
-    made_by = as_call("alibi", str(slopes) if isinstance(slopes, (int, np.integer)) else shown(values), offset=offset)
+    made_by = as_call(
+        "alibi", str(slopes) if isinstance(slopes, (int, np.integer)) else shown(values), {"offset": offset}
+    )
     return RelativeBias(lambda distance: -values[:, None].astype(np.float64) * np.abs(distance), offset, made_by)
 
 
@@ -101,10 +103,10 @@ def t5(
 def t5_call(table: str, bidirectional: bool, max_distance: int, offset: int | None) -> str:
     """The call that makes a bias of T5's, without the usual settings."""
     both, far = None if bidirectional else False, None if max_distance == 128 else max_distance
-    return as_call("t5", table, bidirectional=both, max_distance=far, offset=offset)
+    return as_call("t5", table, {"bidirectional": both, "max_distance": far, "offset": offset})
 
 
-def as_call(kind: str, numbers: str, **settings: object) -> str:
+def as_call(kind: str, numbers: str, settings: dict[str, object]) -> str:
     """alibi(8, offset=3): the call that makes a bias, for whoever prints it; a setting of None is not shown."""
     given = [f"{name}={value!r}" for name, value in settings.items() if value is not None]
     return f"{kind}({', '.join([numbers, *given])})"

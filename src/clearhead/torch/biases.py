@@ -44,7 +44,7 @@ def alibi(slopes: Float[torch.Tensor, " h"], *, offset: int | None = None) -> Re
     if slopes.ndim != 1 or not slopes.is_floating_point():
         raise ValueError(f"slopes must be one number per head, shape (h,), got {slopes.dtype} of {tuple(slopes.shape)}")
     kind = torch.promote_types(slopes.dtype, torch.float32)  # bfloat16 counts no further than 256
-    made_by = biases.as_call("alibi", _shown(slopes), offset=offset)
+    made_by = biases.as_call("alibi", _shown(slopes), {"offset": offset})
     return RelativeBias(lambda distance: -slopes[:, None] * distance.abs().to(slopes.device, kind), offset, made_by)
 
 
