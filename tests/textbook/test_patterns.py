@@ -238,7 +238,7 @@ class TestPadding:
             for entry, length in zip(weights, (7, 4), strict=True):
                 entry[0, 7 - length :, 7 - length :] = getattr(patterns, name)(length)
             mask = ~padding[:, None, None]
-        for options in ({"mask": mask}, {"mask": True, "padding": padding}):
+        for options in ({"mask": mask}, {"mask": mask, "padding": padding}):
             found = name_pattern(weights, **options)
             assert found.name.tolist() == [[NAME_OF[name]]] * 2
             if options["mask"] is mask:
