@@ -387,3 +387,15 @@ class TestNames:
         code = "import clearhead; clearhead.torch"
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "clearhead.torch is loaded by its name only: import clearhead.torch" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "mask", [clearhead.masks.causal, "causal", lambda i, j: i >= j], ids=["function", "text", "rule"]
+)
+def test_a_mask_without_its_parentheses_a_name_or_a_rule(mask, unchecked):
+    x = np.ones((3, 2))
+    for attend in (clearhead.attention, clearhead.look, scaled_dot_product_attention):
+        with pytest.raises(
+            TypeError, match=r"masks.causal\(\) with its parentheses is a mask, and masks.where makes one"
+        ):
+            attend(x, x, x, mask=mask)

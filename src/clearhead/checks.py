@@ -209,6 +209,11 @@ def head_groups(heads: int, kv_heads: int) -> int:
 
 def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
+    if callable(mask) or isinstance(mask, str):
+        raise TypeError(
+            f"mask must be an array or a mask from clearhead.masks, got {mask!r} (masks.causal() with its parentheses "
+            "is a mask, and masks.where makes one of a function of batch, head, query and key)"
+        )
     array = as_array("mask", mask)
     if array.dtype != np.bool_ and array.dtype.name not in FLOAT_TYPES:
         raise TypeError(

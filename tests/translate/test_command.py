@@ -202,7 +202,7 @@ class TestTranslating:
         path = tmp_path / "untrained.safetensors"
         blank = toys.SHAPE.build(len(toys.vocabulary()), 0).to_textbook()
         Translator(blank, toys.vocabulary(), "backwards", (5, 4)).save(path)
-        said = "it is not sure of this: the words are known, but not in such a sentence\n"
+        said = "it is not sure of this: it has learned no sentence like it\n"
         status, out, err = answer(capsys, "ba ce", "--model", path)
         assert (status, err) == (0, "")
         assert out.endswith(f"\n  {said}")

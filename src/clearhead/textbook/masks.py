@@ -58,7 +58,7 @@ def mask_for_scores(mask: AnyMask, shape: tuple[int, ...], *, has_heads: bool = 
         *leading, n_q, n_k = shape
         heads = leading.pop() if leading and has_heads else None
         mask = mask.array(n_q, n_k, batch_shape=tuple(leading), heads=heads)
-    return checks.mask_array(checks.as_array("mask", mask), shape)
+    return checks.mask_array(np.asarray(mask) if isinstance(mask, bool) else mask, shape)
 
 
 def as_option(mask: np.ndarray, *index: Any) -> dict[str, Any]:

@@ -179,8 +179,8 @@ NOTHING_NEAR = Said(
     "비슷한 단어도 없습니다. 아는 단어는 `{program} translate --words`로 볼 수 있습니다",
 )
 DOUBT = Said(
-    "it is not sure of this: the words are known, but not in such a sentence",
-    "이 번역은 확실하지 않습니다. 단어는 알지만 이런 문장은 배우지 않았습니다",
+    "it is not sure of this: it has learned no sentence like it",
+    "이 번역은 확실하지 않습니다. 이런 문장은 배우지 않았습니다",
 )
 
 WRITTEN = Said("written: {path}", "저장했습니다: {path}")
