@@ -48,9 +48,10 @@ def at(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return weights[..., np.arange(N), keys]
 
 
-def between(weights: np.ndarray, hot: np.ndarray) -> np.ndarray:
-    """Attention between groups: summed over keys, averaged over queries."""
-    return hot.T @ (weights @ hot) / hot.sum(axis=0)[:, None]
+def between(weights: np.ndarray, allowed: np.ndarray, hot: np.ndarray) -> np.ndarray:
+    """Attention between groups: summed over keys, averaged over queries; those with no key left are padding here."""
+    there = (allowed.any(axis=-1)[..., None] & hot).astype(weights.dtype)
+    return there.swapaxes(-1, -2) @ (weights @ hot) / np.maximum(there.sum(axis=-2), 1)[..., None]
 
 
 def through_two(weights: np.ndarray) -> np.ndarray:
@@ -74,8 +75,8 @@ WAYS: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray, np.ndarray], n
     "total": (lambda view: view.mass(), lambda w, _: w.sum(axis=-1)),
     "mix": (lambda view: view.mix(VALUES), lambda w, _: w @ VALUES),
     "received_from": (lambda view: view.received_from(SHARES), lambda w, _: SHARES @ w),
-    "words": (lambda view: view.grouped(WORDS), lambda w, _: between(w, ONE_HOT)),
-    "scattered groups": (lambda view: view.grouped(SCATTERED), lambda w, _: between(w, SCATTERED_HOT)),
+    "words": (lambda view: view.grouped(WORDS), lambda w, a: between(w, a, ONE_HOT)),
+    "scattered groups": (lambda view: view.grouped(SCATTERED), lambda w, a: between(w, a, SCATTERED_HOT)),
     "mean tile": (lambda view: view.tile(size=40), lambda w, a: np.nan_to_num(tile(w, a, (40, 40), "mean"))),
     "max tile": (
         lambda view: view.tile(size=40, reduce="max"),
@@ -124,7 +125,8 @@ def test_they_are_the_weights_that_the_values_were_mixed_with(looked_at):
     """Nothing is lost between the forward pass and what is computed again, however large the scores are."""
     view, _, _ = looked_at
     weights, (_, _, v) = view.weights().astype(np.float64), view.inputs
-    np.testing.assert_allclose(weights @ v, view.output, rtol=0, atol=8 * EPS * np.abs(v).max())
+    padded = False if view.padding is None else view.padding.queries[:, None, :, None]  # whose output is attention's
+    np.testing.assert_allclose(weights @ v, np.where(padded, 0, view.output), rtol=0, atol=8 * EPS * np.abs(v).max())
     np.testing.assert_array_equal(weights.max(axis=-1), view.max_weight)
     there = view.top_k.indices >= 0
     top = np.take_along_axis(weights, np.where(there, view.top_k.indices, 0), axis=-1)

@@ -203,7 +203,7 @@ def _biased(v: Vectors, score: ir.Value, bias: ir.Value) -> ir.Value:
     most = float(np.finfo(np.float32 if v.size == 4 else np.float64).max)
     clipped = v.b.select(v.b.fcmp_ordered(">", v.const(-most), value), v.const(-most), value)
     clipped = v.b.select(v.b.fcmp_ordered("<", v.const(most), clipped), v.const(most), clipped)
-    value = v.b.select(_is_finite(v, score), clipped, value)
+    value = v.b.select(_is_finite(v, score), clipped, score)
     return v.b.select(forbidden, v.const(MINUS_INF), value)
 
 
