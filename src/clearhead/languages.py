@@ -73,7 +73,7 @@ def speaking(language: str | None) -> Iterator[str]:
         yield language
     finally:
         if before is None:
-            del os.environ[VARIABLE]
+            os.environ.pop(VARIABLE, None)
         else:
             os.environ[VARIABLE] = before
 

@@ -129,3 +129,9 @@ def test_the_array_of_a_mask_is_the_callers_own(mask, lead):
     before = mask.array(3, 4, **lead)
     written[...] = ~written
     np.testing.assert_array_equal(mask.array(3, 4, **lead), before)
+
+
+def test_one_length_for_all_is_not_printed_as_a_prefix():
+    """What the first leaves out is padding, what the second does is not."""
+    assert repr(masks.key_lengths(5)) == "key_lengths(5)"
+    assert repr(masks.prefix(5)) == "prefix(5)"

@@ -157,24 +157,28 @@ def address_of(x: np.ndarray) -> int:
 
 _packed: dict[tuple[Any, ...], array.array[int]] = {}
 _PLACES = [first_word(Job, name) for name in Arrays._fields]  # a Strided begins with its address
+_SEED, _FIRST_QUERY, _FIRST_KEY, _PHASE = (
+    first_word(Job, name) for name in ("seed", "first_query", "first_key", "phase")
+)
 
 
 def packed_job(call: Call, plan: Plan, arrays: Arrays) -> array.array[int]:
-    """A job, packed. Where one like it was packed before, only the addresses are new."""
+    """A job, packed. Where one like it was packed before, only the addresses are new, the seed and the place."""
     like_it = (
         tuple([None if x is None else (x.shape, x.strides, x.dtype) for x in arrays]),
-        call.batch_shape, call.table is None, call.scale, call.softcap, call.dropout, call.seed, call.first_query,
-        call.first_key, call.period, call.phase,
+        call.batch_shape, call.table is None, call.scale, call.softcap, call.dropout, call.period,
     )  # fmt: skip
     known = _packed.get(like_it)
     if known is None:
         if len(_packed) >= MOST_PACKED:
-            _packed.clear()
+            _packed.pop(next(iter(_packed)), None)  # the oldest
         known = _packed[like_it] = pack(Description(call, plan).job_on(arrays))
     packed = known[:]
     for place, x in zip(_PLACES, arrays, strict=True):
         if x is not None:
             packed[place] = address_of(x)
+    packed[_SEED], packed[_PHASE] = _signed(call.seed), call.phase
+    packed[_FIRST_QUERY], packed[_FIRST_KEY] = call.first_query, call.first_key
     return packed
 
 

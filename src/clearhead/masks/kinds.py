@@ -99,7 +99,7 @@ class _KeyLengths(Mask):
     padded: bool  # whether the rest is padding, and not only out of sight
 
     def __repr__(self) -> str:
-        return f"{'key_lengths' if self.lengths.ndim else 'prefix'}({shown(self.lengths)})"
+        return f"{'key_lengths' if self.padded else 'prefix'}({shown(self.lengths)})"
 
     def allows(self, at: Where) -> np.ndarray:
         return at.key < over_batch("lengths", self.lengths, at.sizes).ravel()[at.batch]

@@ -107,7 +107,7 @@ def run_all(folder: Path, order: Order) -> int:
         check_places(made)
     status = next(filter(None, map(run, orders)), 0)
     if not status:
-        print(f"the translator that comes with clearhead knows both and more; it is trained by: {SHIPPED_BY}")
+        print(words.KNOWS_BOTH(command=SHIPPED_BY))
     return status
 
 

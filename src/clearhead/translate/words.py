@@ -184,6 +184,10 @@ DOUBT = Said(
 )
 
 WRITTEN = Said("written: {path}", "저장했습니다: {path}")
+KNOWS_BOTH = Said(
+    "the translator that comes with clearhead knows both and more; it is trained by: {command}",
+    "clearhead에 들어 있는 번역기는 둘 다 알고 더 많이 압니다. 학습 명령: {command}",
+)
 
 # Which heads are read.
 ALL_HEADS = Said("mean of all heads", "모든 헤드의 평균")
