@@ -238,8 +238,8 @@ class TestShipped:
 
     @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.98), (sentences, 0.92)], ids=["dates", "sentences"])
     def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal):
-        """A thousand texts, freely written, by the NumPy model and by the same weights on clearhead.torch."""
-        examples = unseen(1, 1_000).test
+        """Four hundred texts, freely written, by the NumPy model and by the same weights on clearhead.torch."""
+        examples = unseen(1, 400).test
         found = shipped.translate([example.source for example in examples])
         assert np.mean([t.text == example.target for t, example in zip(found, examples, strict=True)]) >= goal
         model = cht.Transformer.from_textbook(shipped.model)

@@ -152,11 +152,3 @@ def test_only_some_queries():
     low, high = mask.ranges(masks.Sizes(3, 5, (2,), H))
     assert (high - low).tolist() == [[[[5, 0, 5]]], [[[0, 0, 5]]]]
     assert (written.sum(axis=-1) == (high - low)[:, :, 0]).all()
-
-
-def test_labels_given_for_queries_and_keys_are_the_same_tokens_if_they_read_the_same(rng):
-    x = rng.standard_normal((1, 2, 9, 4))
-    labels = list("abcabcabc")
-    once, twice = look(x, x, x, tokens=labels), look(x, x, x, tokens=labels, key_tokens=list(labels))
-    assert "induction" in once.patterns().scores
-    assert twice.patterns().scores.keys() == once.patterns().scores.keys()

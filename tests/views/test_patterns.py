@@ -217,7 +217,7 @@ class TestTokens:
         q, k = draw(2, 3, 23, 7) * 3, draw(2, 3, 23, 7, seed=1)
         labels = np.random.default_rng(4).choice(["a", "b", ",", ".", "[SEP]"], (2, 23))
         view = look(q, k, mask=mask, bias=biases.alibi(3), sinks=0.5)
-        found, exact = view.patterns(labels), zoo.name_pattern(view.weights(), mask or True, labels)
+        found, exact = view.patterns(labels), zoo.name_pattern(view.weights(), True if mask is None else mask, labels)
         np.testing.assert_array_equal(found.labels, exact.name)
         np.testing.assert_array_equal(found.closest, exact.closest)
         assert list(found.scores)[-2:] == ["separator", "punctuation"]

@@ -48,8 +48,8 @@ def labels(tokens: Sequence[object] | None) -> np.ndarray | None:
 
 
 def same_tokens(tokens: Tokens) -> bool:
-    """Whether queries and keys are the same tokens, as far as their labels say."""
-    return tokens.queries is None or tokens.queries == tokens.keys
+    """Whether queries and keys are the same tokens: not where keys were given labels of their own."""
+    return tokens.queries is None or tokens.queries is tokens.keys
 
 
 @dataclass(frozen=True, eq=False)
