@@ -163,6 +163,8 @@ def test_each_call_walks_through_the_rooms_it_is_said_to(tmp_path, capsys):
     assert told.keys() == calls.keys()
     for name, call in calls.items():
         call()  # what is loaded or kept on the first time is not part of the way
+        if name != "attention again":
+            clearhead.kernels.known._known.clear()
         assert rooms_entered(call) == told[name], name
 
 
@@ -179,6 +181,7 @@ def example_calls(folder: Path) -> dict[str, Callable[[], object]]:
     loss_backward = [backward(), backward()]
     return {
         "attention": lambda: clearhead.attention(q, q, q, mask=mask),
+        "attention again": lambda: clearhead.attention(q, q, q, mask=mask),
         "look": lambda: clearhead.look(q, q, q, mask=mask),
         "backward": lambda: loss_backward.pop()(),
         "translate": lambda: cli.main(["translate", "고양이가 쥐를 잡았다"]),

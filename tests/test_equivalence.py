@@ -28,6 +28,9 @@ def test_attention_is_what_the_textbook_says(row: Row):
     judge(problem).check(output, lse)
     alone = attention(*problem.arrays, **options | {"return_lse": False})
     np.testing.assert_array_equal(alone.view(np.uint8), output.view(np.uint8), "asking for lse changed the output")
+    again = attention(*problem.arrays, **options)
+    for first, second in zip((output, lse), again, strict=True):
+        np.testing.assert_array_equal(first.view(np.uint8), second.view(np.uint8), "a second call differs from a first")
 
 
 def names_in(option: str) -> set[str]:

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
     "page/*": ["page/test_command.py"],
+    "torch/derivative.py": ["torch/test_function.py", "torch/test_function_modes.py", "torch/test_gradcheck.py"],
     "text/spans.py": ["text/test_labels.py"],
     "translate/batches.py": ["translate/test_training.py"],
     "translate/drawing.py": ["translate/test_sentences.py"],

@@ -109,6 +109,13 @@ def attention(
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
     """
+    key, wanted = None, kernels.known.LSE if return_lse else kernels.known.OUTPUT
+    if bias is None and sinks is None and part is None and not dropout:
+        key = kernels.known.key_of(q, k, v, mask, scale, softcap, wanted)
+        known = None if key is None else kernels.known.known(key)
+        if known is not None:
+            output, lse = kernels.known.attend(known, q, k, v, wanted)
+            return output if lse is None else (output, lse)
     options: dict[str, Any] = {
         "mask": mask,
         "bias": bias,
@@ -127,6 +134,8 @@ def attention(
     if strict:
         refuse_slow(call.slow)
     output, lse = kernels.launch.compute(call)
+    if kernels.known.lasting(key, mask):
+        kernels.known.remember(key, call, wanted)
     return output if lse is None else (output, lse)
 
 

@@ -7,7 +7,7 @@ From Python, with a checked call in hand:
     observation  what is seen of a call on the way          forecast     what a call would do, without doing it
     recompute    any weight once more, and windows pooled   explanation  the same, as data and in words
     join         joining what parts of the keys gave        sums         what weights are computed from again
-    description  a call's arrays, as a kernel is told them
+    description  a call's arrays, as a kernel is told them   known        calls like one before
 
 Kernels, each of which takes tasks from a queue:
 
@@ -33,5 +33,5 @@ The doors in are loaded when they are first used: whoever names a kernel does no
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules={"forecast", "gradients", "launch", "observation", "recompute", "sums"}
+    __name__, submodules={"forecast", "gradients", "known", "launch", "observation", "recompute", "sums"}
 )

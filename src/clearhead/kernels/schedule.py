@@ -8,6 +8,7 @@ so that Ctrl-C is heard.
 
 from __future__ import annotations
 
+import array
 import contextlib
 import os
 import threading
@@ -100,8 +101,8 @@ def _helpers() -> ThreadPoolExecutor:
 
 def spread(work: Work, tasks: int, operations: float) -> None:
     """Do `tasks` tasks that cost `operations` in all, on as many threads as that is worth."""
-    progress = np.zeros(2, np.int64)
-    address = progress.__array_interface__["data"][0]
+    progress = array.array("q", (0, 0))
+    address = progress.buffer_info()[0]
     others: list[Future[int]] = []
     if operations > SMALL and tasks > 1 and get_num_threads() > 1:
         pool = _helpers()
@@ -118,7 +119,7 @@ def spread(work: Work, tasks: int, operations: float) -> None:
         _settle(others, progress)
 
 
-def _settle(others: list[Future[int]], progress: np.ndarray) -> None:
+def _settle(others: list[Future[int]], progress: array.array[int]) -> None:
     """Return only when no other thread touches the caller's arrays any more, even if Ctrl-C is pressed meanwhile."""
     if not others:
         return

@@ -55,6 +55,9 @@ class _Span(Mask):
         high = np.full((1, n_q), n_k) if self.right is None else _rising(first + self.right + 1, n_q, n_k)
         return Ranges(low, high)
 
+    def lasting(self) -> bool:
+        return True
+
 
 def _rising(first: int, n_q: int, n_k: int) -> np.ndarray:
     """One edge of a run for each query, a key further on each time, but within 0 … n_k: (1, n_q)"""
@@ -95,7 +98,7 @@ def _whole(name: str, value: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _KeyLengths(Mask):
-    lengths: np.ndarray
+    lengths: np.ndarray  # this mask's own
     padded: bool  # whether the rest is padding, and not only out of sight
 
     def __repr__(self) -> str:
@@ -109,6 +112,9 @@ class _KeyLengths(Mask):
         high = np.empty((*self.lengths.shape, 1, 1, sizes.n_q), np.int64)
         high[...] = (self.lengths - sizes.keys.start)[..., None, None, None]
         return within(np.zeros_like(high), high, sizes.n_k)
+
+    def lasting(self) -> bool:
+        return True
 
     def padding(self, sizes: Sizes) -> np.ndarray | None:
         lengths = over_batch("lengths", self.lengths, sizes)
@@ -142,6 +148,9 @@ class _Dilated(Mask):
 
     def period(self) -> int | None:
         return self.step
+
+    def lasting(self) -> bool:
+        return True
 
 
 def dilated(step: int) -> Mask:

@@ -51,6 +51,10 @@ class Mask:
         """The step, if this mask allows every so many keys, counted from the query's own, and is nothing else."""
         return None
 
+    def lasting(self) -> bool:
+        """Whether this mask answers alike for ever: nothing it was made of can be changed by anybody else."""
+        return False
+
     def padding(self, sizes: Sizes) -> Bool[np.ndarray, "*batch n_k"] | None:
         """Which keys are padding, where a mask is there to say so: `key_lengths`, or flags (…, 1, 1, n_k)."""
         return None
@@ -152,6 +156,9 @@ class Both(Mask):
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return both(self.a.ranges(sizes), self.b.ranges(sizes))
 
+    def lasting(self) -> bool:
+        return self.a.lasting() and self.b.lasting()
+
     def padding(self, sizes: Sizes) -> np.ndarray | None:
         found = [x for x in (self.a.padding(sizes), self.b.padding(sizes)) if x is not None]
         return np.logical_or.reduce(found) if found else None
@@ -173,6 +180,9 @@ class Either(Mask):
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return either(self.a.ranges(sizes), self.b.ranges(sizes))
 
+    def lasting(self) -> bool:
+        return self.a.lasting() and self.b.lasting()
+
 
 @dataclass(frozen=True)
 class Not(Mask):
@@ -191,6 +201,9 @@ class Not(Mask):
 
     def ranges(self, sizes: Sizes) -> Ranges | None:
         return outside(self.a.ranges(sizes), sizes.n_k)
+
+    def lasting(self) -> bool:
+        return self.a.lasting()
 
 
 def _operand(mask: Mask, *looser: type[Mask]) -> str:

@@ -44,6 +44,9 @@ class _Documents(Mask):
         low, high = (np.repeat(edge - entry - sizes.keys.start, queries).reshape(shape) for edge in (starts, ends))
         return within(low, high, sizes.n_k)
 
+    def lasting(self) -> bool:
+        return True
+
     def _cover(self, sizes: Sizes) -> None:
         """There are ids for all keys and queries."""
         length, n_q, n_k = self.ids.shape[-1], sizes.n_q, sizes.n_k

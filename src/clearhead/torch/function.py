@@ -14,14 +14,16 @@ from jaxtyping import Bool, Float
 
 from clearhead import checks, kernels, masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
-from clearhead.call import Call, Options, Part, checked_part, prepare, refuse_slow
+from clearhead.call import Options, Part, checked_part, refuse_slow
 from clearhead.kernels.explanation import Explanation
-from clearhead.tensors import to_numpy, to_torch
+from clearhead.kernels.known import LSE, OUTPUT, SUMS
+from clearhead.tensors import to_numpy
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant
+from clearhead.torch.derivative import Mask, differentiable
+from clearhead.torch.known import attend, differentiated, key_of, remember
 from clearhead.torch.padding import warn_of_float_flags
 
-Mask = masks.Mask | torch.Tensor
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
 
 FLOAT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -92,34 +94,54 @@ def attention(
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
         NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
+    key, wanted = None, SUMS if differentiated(q, k, v) else LSE if return_lse else OUTPUT
+    if bias is None and sinks is None and part is None and not dropout:
+        key = key_of(q, k, v, mask, scale, softcap, wanted)
+        if key is not None and has_kernels(q.device) and (known := kernels.known.known(key)) is not None:
+            output, lse = attend(known, q, k, v, mask, scale, softcap, wanted)
+            return (output, lse) if return_lse and lse is not None else output
+    options: dict[str, Any] = {
+        "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout, "seed": seed,
+        "part": part, "return_lse": return_lse,
+    }  # fmt: skip
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     if strict:
-        refuse_slow(
-            explain(
-                q, k, v, mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
-                part=part, return_lse=return_lse,
-            ).slow
-        )  # fmt: skip
+        refuse_slow(explain(q, k, v, mask, **options).slow)
+    output, lse = _attention(q, k, v, mask, **options)
+    if kernels.known.lasting(key, mask) and has_kernels(q.device):
+        remember(key, q, k, v, mask, scale, softcap, wanted)
+    return (output, lse) if return_lse and lse is not None else output
+
+
+def _attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Mask | None,
+    *,
+    bias: Bias | None,
+    sinks: torch.Tensor | float | None,
+    part: Part | tuple[int, ...] | None,
+    return_lse: bool,
+    **options: Any,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The output of a call whose arguments are of the right types, and its lse, which is there if it is wanted."""
     q, k, v = autocast(q, k, v)
     if isinstance(sinks, (int, float)):
         sinks = torch.tensor(float(sinks), dtype=_widest(q.device), device=q.device)
-    part = None if part is None else checked_part(part)
-    options: dict[str, Any] = {"scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed, "part": part}
+    options["part"] = part = None if part is None else checked_part(part)
     name = "bias"
     if isinstance(mask, torch.Tensor) and mask.is_floating_point():
         name = "mask" if bias is None else "bias"
         bias, mask = mask if bias is None else _sum(bias, mask, q, k, v, part), None
     if not has_kernels(q.device):
-        output, lse = fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
-    else:
-        table = bias.table(q.shape[-2], k.shape[-2], *(part or ())) if isinstance(bias, RelativeBias) else None
-        if isinstance(bias, NumpyRelativeBias):
-            options["relative"] = bias
-        options["additive"] = name  # what errors call it
-        full = bias if isinstance(bias, torch.Tensor) else None
-        mask = masks.Once(mask) if isinstance(mask, masks.Mask) else mask  # what forward asks, backward need not
-        output, lse, _, _ = _Attention.apply(q, k, v, full, table, sinks, mask, options)
-    return (output, lse) if return_lse and lse is not None else output
+        return fallback.attention(q, k, v, mask=mask, bias=bias, sinks=sinks, lse=return_lse, **options)
+    table = bias.table(q.shape[-2], k.shape[-2], *(part or ())) if isinstance(bias, RelativeBias) else None
+    if isinstance(bias, NumpyRelativeBias):
+        options["relative"] = bias
+    options["additive"] = name  # what errors call it
+    full = bias if isinstance(bias, torch.Tensor) else None
+    return differentiable(q, k, v, full, table, sinks, mask, options)
 
 
 def explain(
@@ -164,142 +186,6 @@ def as_arrays(q: Any, k: Any, v: Any, **options: Any) -> tuple[tuple[Any, Any, A
         options["bias"] = constant(to_numpy(bias.table(q.shape[-2], k.shape[-2], *(options.get("part") or ()))))
     taken = {name: to_numpy(x) if isinstance(x, torch.Tensor) else x for name, x in options.items()}
     return (to_numpy(q), to_numpy(k), None if v is None else to_numpy(values)), taken
-
-
-class _Attention(torch.autograd.Function):
-    """One call of the kernels, and its derivative."""
-
-    @staticmethod
-    def forward(
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        bias: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-        mask: Mask | None,
-        options: dict[str, Any],
-    ) -> tuple[torch.Tensor, ...]:
-        output, lse, sums = kernels.launch.compute_with_sums(_prepared(q, k, v, bias, table, sinks, mask, options))
-        assert lse is not None
-        assert sums is not None
-        return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-        *tensors, mask, options = inputs
-        ctx.mark_non_differentiable(*output[2:])  # the sums, for the backward pass alone
-        flags = mask if isinstance(mask, torch.Tensor) else None  # saved, so that torch notices if it is changed
-        ctx.save_for_backward(*tensors, *output, flags)
-        ctx.mask, ctx.options = None if flags is not None else mask, options
-        ctx.set_materialize_grads(False)
-
-    @staticmethod
-    def backward(
-        ctx: Any, gradient: torch.Tensor | None, lse_gradient: torch.Tensor | None, *_: None
-    ) -> tuple[Any, ...]:
-        if gradient is None and lse_gradient is None:
-            return (None,) * 8
-        wanted = tuple(ctx.needs_input_grad[:6])
-        *saved, flags = ctx.saved_tensors
-        mask = ctx.mask if flags is None else flags
-        return *_Gradient.apply(*saved, gradient, lse_gradient, mask, ctx.options, wanted), None, None
-
-    @staticmethod
-    def vmap(*_: Any) -> Any:
-        raise NotImplementedError(
-            "clearhead.torch.attention does not run under torch.func.vmap; give it the whole batch instead: "
-            "it takes any number of leading axes"
-        )
-
-    @staticmethod
-    def jvp(*_: Any) -> Any:
-        raise NotImplementedError(
-            "clearhead.torch.attention has no forward-mode derivative; use backward, torch.autograd.grad or "
-            "torch.func.vjp"
-        )
-
-
-class _Gradient(torch.autograd.Function):
-    """The derivative of one call. A function of its own, so that torch.func sees plain tensors here too."""
-
-    @staticmethod
-    def forward(
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        bias: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-        output: torch.Tensor,
-        lse: torch.Tensor,
-        top: torch.Tensor,
-        total: torch.Tensor,
-        gradient: torch.Tensor | None,
-        lse_gradient: torch.Tensor | None,
-        mask: Mask | None,
-        options: dict[str, Any],
-        wanted: tuple[bool, ...],
-    ) -> tuple[torch.Tensor | None, ...]:
-        gradient = torch.zeros_like(output) if gradient is None else gradient
-        found = kernels.gradients.gradients(
-            _prepared(q, k, v, bias, table, sinks, mask, options, again=True),
-            to_numpy(output),
-            to_numpy(lse),
-            to_numpy(gradient),
-            None if lse_gradient is None else to_numpy(lse_gradient),
-            shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
-            of_bias=wanted[3] or wanted[4],
-            sums=kernels.sums.Sums(to_numpy(top), to_numpy(total)),
-        )
-        inputs = (q, k, v, bias, table, sinks)
-        return tuple(
-            to_torch(np.ascontiguousarray(g)).to(x.dtype) if need and g is not None and x is not None else None
-            for g, x, need in zip(found, inputs, wanted, strict=True)
-        )
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing is kept: there is no second derivative."""
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise NotImplementedError("clearhead.torch.attention can be differentiated once, not twice")
-
-    vmap = _Attention.vmap
-    jvp = _Attention.jvp  # type: ignore[assignment]
-
-
-def _prepared(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    table: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    mask: Mask | None,
-    options: dict[str, Any],
-    *,
-    again: bool = False,
-) -> Call:
-    """The call the kernels get, over the tensors' own memory."""
-    options = dict(options)
-    relative, name = options.pop("relative", None), options.pop("additive")
-    added = {"mask": to_numpy(mask) if isinstance(mask, torch.Tensor) else mask, "bias": relative}
-    if table is not None:
-        added["bias"] = constant(to_numpy(table))
-    elif bias is not None:
-        added["bias" if again else name] = to_numpy(bias)
-    return prepare(
-        to_numpy(q),
-        to_numpy(k),
-        to_numpy(v),
-        sinks=None if sinks is None else to_numpy(sinks),
-        lse=True,
-        again=again,
-        **added,
-        **options,
-    )
 
 
 def has_kernels(device: torch.device) -> bool:

@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Bool, Float
 
 from clearhead import masks
-from clearhead.torch.function import FLOAT_TYPES, Mask, attention, autocast
+from clearhead.torch.derivative import Mask
+from clearhead.torch.function import FLOAT_TYPES, attention, autocast
 from clearhead.torch.padding import both, mask_of, warn_of_float_flags
 
 

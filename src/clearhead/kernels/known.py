@@ -1,0 +1,116 @@
+"""Calls like one before, of which nothing is new but where their arrays lie.
+
+What a call means, how it is cut into tasks and how it is packed depends on the shapes, strides and types of its arrays
+and on its options, not on its numbers. In a model the same layer is called again and again, so all of that is worked
+out once: the smallest calls take half the time. Only plain calls are remembered, those of q, k and v, a mask that
+lasts, a scale and a softcap.
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearhead.call import Call
+from clearhead.kernels import forward
+from clearhead.kernels.description import Arrays, address_of, packed_job
+from clearhead.kernels.job import Job
+from clearhead.kernels.launch import begin, operations, plan_of
+from clearhead.kernels.structs import first_word
+from clearhead.kernels.sums import Sums
+from clearhead.masks import Mask
+
+MOST = 512  # calls that are remembered
+LONGEST = 4096  # queries of one that is: their runs of keys are 64 KiB
+
+# What is wanted of a call: its output, also its lse, also the sums for its derivative.
+OUTPUT, LSE, SUMS = range(3)
+
+_QUERY, _KEY, _VALUE, _OUTPUT, _LSE, _TOP, _TOTAL = (
+    first_word(Job, name) for name in ("query", "key", "value", "output", "lse", "top", "total")
+)
+
+
+class Known(NamedTuple):
+    """What is the same in all calls like one."""
+
+    packed: array.array[int]
+    output: tuple[int, ...]  # the shape of its output
+    rows: tuple[int, ...]  # and of its lse
+    sums: tuple[int, ...]
+    kind: np.dtype[Any]  # in which it is computed
+    tasks: int
+    room: int
+    operations: float
+    alive: Any  # what the packed job points to besides q, k, v and what is to be filled in
+
+    def fill(self, q: int, k: int, v: int, output: int, lse: int = 0, top: int = 0, total: int = 0) -> None:
+        """Compute a call whose arrays lie at these addresses."""
+        packed = self.packed[:]
+        packed[_QUERY], packed[_KEY], packed[_VALUE], packed[_OUTPUT] = q, k, v, output
+        packed[_LSE], packed[_TOP], packed[_TOTAL] = lse, top, total
+        begin(forward.run, packed, self.kind, self.tasks, self.room, self.operations)
+
+
+_known: dict[Hashable, Known] = {}
+
+
+def known(key: Hashable) -> Known | None:
+    """What is known of calls with this key."""
+    return _known.get(key)
+
+
+def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
+    """What tells plain calls on arrays apart, or None for a call that is not."""
+    if not (type(q) is type(k) is type(v) is np.ndarray) or not plain(mask, scale, softcap):
+        return None
+    return (
+        q.shape, q.strides, q.dtype, k.shape, k.strides, k.dtype, v.shape, v.strides, v.dtype,
+        mask, scale, softcap, wanted,
+    )  # fmt: skip
+
+
+def plain(mask: Any, scale: Any, softcap: Any) -> bool:
+    """Whether a mask and numbers are such that equal ones mean the same."""
+    return (
+        (mask is None or isinstance(mask, Mask))
+        and (scale is None or type(scale) is float)
+        and (softcap is None or type(softcap) is float)
+    )
+
+
+def attend(known: Known, q: np.ndarray, k: np.ndarray, v: np.ndarray, wanted: int) -> tuple[Any, Any]:
+    """The output of a call, and its lse if it is wanted."""
+    output = np.empty(known.output, q.dtype)
+    lse = np.empty(known.rows, known.kind) if wanted == LSE else None
+    known.fill(address_of(q), address_of(k), address_of(v), address_of(output), 0 if lse is None else address_of(lse))
+    return output, lse
+
+
+def lasting(key: Hashable | None, mask: Any) -> bool:
+    """Whether a call with this key, if it is a plain one, will mean the same when it comes again."""
+    return key is not None and (mask is None or mask.lasting())
+
+
+def remember(key: Hashable, call: Call, wanted: int) -> None:
+    """Know a call from now on, if it is one that can be."""
+    plan = plan_of(call)
+    if (
+        call.slow or call.rule is not None or call.allowed is not None or call.many_axes is not None
+        or call.n_q > LONGEST or plan.splits > 1 or not plan.tasks
+    ):  # fmt: skip
+        return
+    output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
+    lse = np.empty(output.shape[:-1], call.kind) if wanted >= LSE else None
+    sums = Sums.empty(output.shape[:-1], call.kind) if wanted >= SUMS else None
+    packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
+    first = 0 if call.has_heads else 1
+    if len(_known) >= MOST:
+        _known.pop(next(iter(_known)), None)  # the oldest
+    _known[key] = Known(
+        packed, output.shape[first:], output.shape[first:-1], output.shape[:-1], call.kind, plan.tasks,
+        plan.scratch.end, operations(call), call.ranges,
+    )  # fmt: skip

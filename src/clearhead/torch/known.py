@@ -1,0 +1,79 @@
+"""Plain calls on tensors: which they are, and what is known of one like a call before: see `kernels.known`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import torch
+
+from clearhead import kernels
+from clearhead.kernels.known import LSE, SUMS, Known, plain
+from clearhead.torch.derivative import KINDS, Mask, differentiable, prepared, transformed
+
+
+def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
+    """What tells plain calls on tensors apart, or None for a call that is not.
+
+    Plain tensors are those that the kernels may read as they are: of no subclass, dense, on a CPU, no view with its
+    signs turned; and nothing of torch's is at work that would have to see what becomes of them.
+    """
+    if not (type(q) is type(k) is type(v) is torch.Tensor and plain(mask, scale, softcap)) or watched():
+        return None
+    if not (q.is_cpu and k.is_cpu and v.is_cpu and q.layout is k.layout is v.layout is torch.strided):
+        return None
+    if q.is_neg() or k.is_neg() or v.is_neg():
+        return None
+    return (
+        q.shape, q.stride(), q.dtype, k.shape, k.stride(), k.dtype, v.shape, v.stride(), v.dtype,
+        mask, scale, softcap, wanted,
+    )  # fmt: skip
+
+
+def watched() -> bool:
+    """Whether a transform, a dispatch mode or autocast is at work."""
+    return transformed() or torch._C._len_torch_dispatch_stack() > 0 or torch.is_autocast_enabled("cpu")
+
+
+def differentiated(*tensors: Any) -> bool:
+    """Whether a gradient may be asked for with respect to one of these."""
+    return torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in tensors)
+
+
+def attend(
+    known: Known,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Mask | None,
+    scale: float | None,
+    softcap: float | None,
+    wanted: int,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The output of a call, and its lse if it is wanted or comes for nothing."""
+    if wanted == SUMS:
+        return differentiable(q, k, v, None, None, None, mask, _options(scale, softcap), known)
+    output = q.new_empty(known.output)
+    lse = q.new_empty(known.rows, dtype=KINDS[known.kind]) if wanted == LSE else None
+    known.fill(q.data_ptr(), k.data_ptr(), v.data_ptr(), output.data_ptr(), 0 if lse is None else lse.data_ptr())
+    return output, lse
+
+
+def remember(
+    key: Hashable,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: Any,
+    scale: float | None,
+    softcap: float | None,
+    wanted: int,
+) -> None:
+    """Know a call from now on, if it is one that can be."""
+    call = prepared(q, k, v, None, None, None, mask, _options(scale, softcap))
+    kernels.known.remember(key, call, wanted)
+
+
+def _options(scale: float | None, softcap: float | None) -> dict[str, Any]:
+    """What a plain call has of options."""
+    return {"scale": scale, "softcap": softcap, "additive": "bias"}

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clearhead
+from clearhead import kernels, masks
+
+rng = np.random.default_rng(0)
+
+
+def arrays(*shapes, kind=np.float32):
+    return [rng.standard_normal(shape).astype(kind) for shape in shapes]
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch):
+    known = {}
+    monkeypatch.setattr(kernels.known, "_known", known)
+    return known
+
+
+KNOWN = {
+    "plain": {},
+    "causal": {"mask": masks.causal()},
+    "joined": {"mask": masks.causal() & masks.window(3) & masks.key_lengths([5, 7])},
+    "documents": {"mask": masks.documents(np.array([0, 0, 0, 1, 1, 2, 2]))},
+    "dilated": {"mask": masks.dilated(2)},
+    "scale and softcap": {"scale": 0.3, "softcap": 4.0},
+    "lse": {"return_lse": True},
+}
+
+
+@pytest.mark.parametrize("options", KNOWN.values(), ids=KNOWN)
+def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(options, nothing_known):
+    shapes = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)
+    clearhead.attention(*arrays(*shapes), **options)
+    assert len(nothing_known) == 1
+    inputs = arrays(*shapes)
+    again = clearhead.attention(*inputs, **options)
+    assert len(nothing_known) == 1
+    nothing_known.clear()
+    np.testing.assert_equal(again, clearhead.attention(*inputs, **options))
+
+
+def test_one_head_without_an_axis(nothing_known):
+    clearhead.attention(*arrays((3, 8), (5, 8), (5, 8)))
+    q, k, v = arrays((3, 8), (5, 8), (5, 8))
+    output, lse = clearhead.attention(q, k, v, return_lse=True)
+    again, same = clearhead.attention(q, k, v), clearhead.attention(q, k, v, return_lse=True)[1]
+    np.testing.assert_equal((again, same), (output, lse))
+    assert again.shape == (3, 8)
+    assert same.shape == (3,)
+
+
+def test_what_somebody_else_can_change_is_not_remembered(nothing_known):
+    q, k, v = arrays((4, 6, 8), (4, 6, 8), (4, 6, 8))
+    flags = np.ones((6, 6), np.bool_)
+    for mask in (flags, masks.array(flags), masks.causal() & flags, masks.where(lambda b, h, i, j: flags[i, j])):
+        flags[...] = True
+        before = clearhead.attention(q, k, v, mask)
+        flags[:, 0] = False
+        after = clearhead.attention(q, k, v, mask)
+        assert not np.array_equal(before, after)
+        truth, _ = clearhead.scaled_dot_product_attention(*(x.astype(np.float64) for x in (q, k, v)), mask)
+        np.testing.assert_allclose(after, truth, rtol=0, atol=1e-6)
+    assert not nothing_known
+
+
+def test_a_view_of_other_strides_is_another_call(nothing_known):
+    (wide,) = arrays((4, 6, 16))
+    other = arrays((4, 6, 8))[0]
+    clearhead.attention(other, other, other)
+    odd = clearhead.attention(wide[..., ::2], other, other)
+    np.testing.assert_equal(odd, clearhead.attention(wide[..., ::2].copy(), other, other))
+
+
+def test_bad_numbers_are_refused_after_good_ones():
+    q, k, v = arrays((4, 6, 8), (4, 6, 8), (4, 6, 8))
+    clearhead.attention(q, k, v, scale=1.0)
+    with pytest.raises(TypeError, match="scale"):
+        clearhead.attention(q, k, v, scale=True)
+
+
+def test_as_many_as_can_be_are_remembered(monkeypatch, nothing_known):
+    monkeypatch.setattr(kernels.known, "MOST", 3)
+    for n in range(1, 6):
+        clearhead.attention(*arrays((2, n, 8), (2, n, 8), (2, n, 8)))
+    assert [key[0][1] for key in nothing_known] == [3, 4, 5]

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from clearhead import kernels, masks
+from clearhead.torch import attention
+
+
+def tensors(*shapes, kind=torch.float32):
+    generator = torch.Generator().manual_seed(len(shapes))
+    return [torch.randn(shape, generator=generator).to(kind) for shape in shapes]
+
+
+SHAPES = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch):
+    known = {}
+    monkeypatch.setattr(kernels.known, "_known", known)
+    return known
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("mask", [None, masks.causal(), masks.key_lengths([5, 7])], ids=repr)
+def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(kind, mask, nothing_known):
+    attention(*tensors(*SHAPES, kind=kind), mask, return_lse=True)
+    assert len(nothing_known) == 1
+    inputs = [x + 1 for x in tensors(*SHAPES, kind=kind)]
+    again = attention(*inputs, mask, return_lse=True)
+    assert len(nothing_known) == 1
+    nothing_known.clear()
+    for known, new in zip(again, attention(*inputs, mask, return_lse=True), strict=True):
+        assert torch.equal(known, new)
+        assert known.dtype == new.dtype
+
+
+@pytest.mark.parametrize("mask", [None, masks.causal()], ids=repr)
+def test_gradients_too(mask, nothing_known):
+    def gradients(inputs):
+        leaves = [x.clone().requires_grad_() for x in inputs]
+        attention(*leaves, mask).square().sum().backward()
+        return [x.grad for x in leaves]
+
+    gradients(tensors(*SHAPES))
+    assert len(nothing_known) == 1
+    inputs = [x + 1 for x in tensors(*SHAPES)]
+    again = gradients(inputs)
+    nothing_known.clear()
+    for known, new in zip(again, gradients(inputs), strict=True):
+        assert torch.equal(known, new)
+
+
+def test_a_tensor_that_begins_to_need_a_gradient_gets_one():
+    q, k, v = tensors(*SHAPES)
+    attention(q, k, v)
+    assert not attention(q, k, v).requires_grad
+    assert attention(q.requires_grad_(), k, v).requires_grad
+    with torch.no_grad():
+        assert not attention(q, k, v).requires_grad
+
+
+class TestWhatIsNotPlain:
+    """What the kernels may not read as it lies goes the whole way, also where a plain call of its shape is known."""
+
+    def test_signs_that_are_turned_when_read(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        turned = torch._neg_view(q)
+        assert torch.equal(attention(turned, k, v), attention(turned.clone(), k, v))
+
+    def test_autocast(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert attention(q, k, v).dtype == torch.bfloat16
+
+    def test_transforms(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        gradient = torch.func.grad(lambda q: attention(q, k, v).square().sum())(q)
+        leaf = q.clone().requires_grad_()
+        attention(leaf, k, v).square().sum().backward()
+        assert torch.equal(gradient, leaf.grad)
+
+    def test_no_numbers_at_all(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(RuntimeError):
+            attention(q, k, v)
