@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from clearhead.tensors import is_tensor, to_numpy, to_torch
+from clearhead.tensors import is_tensor, numpy_type, to_numpy, to_torch
 
 KINDS = {
     torch.float16: np.float16,
@@ -62,3 +62,8 @@ def test_tensors_are_told_from_everything_else():
 def test_torch_is_not_loaded_to_tell():
     code = "import sys; from clearhead.tensors import is_tensor; print(is_tensor([1.0]), 'torch' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_the_type_of_the_array_that_a_tensor_is(kind):
+    assert numpy_type(kind) == to_numpy(torch.zeros(1, dtype=kind)).dtype

@@ -114,7 +114,7 @@ def attention(
         key = kernels.known.key_of(q, k, v, mask, scale, softcap, wanted)
         known = None if key is None else kernels.known.known(key)
         if known is not None:
-            output, lse = kernels.known.attend(known, q, k, v, wanted)
+            output, lse = kernels.known.attend_arrays(known, q, k, v, wanted)
             return output if lse is None else (output, lse)
     options: dict[str, Any] = {
         "mask": mask,

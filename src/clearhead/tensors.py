@@ -5,6 +5,7 @@ Nothing here loads torch: whoever holds a tensor has done that already.
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -36,6 +37,12 @@ def to_torch(array: np.ndarray) -> Any:
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
+
+
+@functools.cache
+def numpy_type(kind: Any) -> np.dtype[Any]:
+    """The type of the array that a tensor of floats of this type is."""
+    return _bfloat16() if str(kind) == "torch.bfloat16" else np.dtype(str(kind).removeprefix("torch."))
 
 
 def _bfloat16() -> np.dtype[Any]:

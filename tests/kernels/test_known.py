@@ -31,6 +31,19 @@ KNOWN = {
 }
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("return_lse", [False, True])
+def test_keys_that_are_split_among_tasks(kind, return_lse, nothing_known):
+    shapes = (2, 1, 16), (2, 2000, 16), (2, 2000, 16)
+    assert "keys are split" in clearhead.explain(*arrays(*shapes)).reason
+    clearhead.attention(*arrays(*shapes, kind=kind), return_lse=return_lse)
+    assert len(nothing_known) == 1
+    inputs = arrays(*shapes, kind=kind)
+    again = clearhead.attention(*inputs, return_lse=return_lse)
+    nothing_known.clear()
+    np.testing.assert_equal(again, clearhead.attention(*inputs, return_lse=return_lse))
+
+
 @pytest.mark.parametrize("options", KNOWN.values(), ids=KNOWN)
 def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(options, nothing_known):
     shapes = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)

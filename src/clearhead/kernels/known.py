@@ -18,7 +18,7 @@ from clearhead.call import Call
 from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
-from clearhead.kernels.launch import begin, operations, plan_of
+from clearhead.kernels.launch import begin, join_parts, operations, plan_of
 from clearhead.kernels.structs import first_word
 from clearhead.kernels.sums import Sums
 from clearhead.masks import Mask
@@ -38,6 +38,7 @@ class Known(NamedTuple):
     """What is the same in all calls like one."""
 
     packed: array.array[int]
+    splits: int  # parts of the keys, whose results are joined
     output: tuple[int, ...]  # the shape of its output
     rows: tuple[int, ...]  # and of its lse
     sums: tuple[int, ...]
@@ -82,11 +83,26 @@ def plain(mask: Any, scale: Any, softcap: Any) -> bool:
     )
 
 
-def attend(known: Known, q: np.ndarray, k: np.ndarray, v: np.ndarray, wanted: int) -> tuple[Any, Any]:
-    """The output of a call, and its lse if it is wanted."""
-    output = np.empty(known.output, q.dtype)
+def attend_arrays(
+    known: Known, q: np.ndarray, k: np.ndarray, v: np.ndarray, wanted: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The output of a call on arrays, and its lse if it is wanted."""
+    return attend(known, address_of(q), address_of(k), address_of(v), q.dtype, wanted)
+
+
+def attend(
+    known: Known, q: int, k: int, v: int, kind: np.dtype[Any], wanted: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The output, of this type, of a call whose arrays lie at these addresses, and its lse if it is wanted."""
+    output = np.empty(known.output, kind)
     lse = np.empty(known.rows, known.kind) if wanted == LSE else None
-    known.fill(address_of(q), address_of(k), address_of(v), address_of(output), 0 if lse is None else address_of(lse))
+    if known.splits == 1:
+        known.fill(q, k, v, address_of(output), 0 if lse is None else address_of(lse))
+        return output, lse
+    outputs = np.empty((known.splits, *known.output), known.kind)
+    parts = np.empty((known.splits, *known.rows), known.kind)
+    known.fill(q, k, v, address_of(outputs), address_of(parts))
+    join_parts(outputs, parts, output, lse)
     return output, lse
 
 
@@ -100,17 +116,19 @@ def remember(key: Hashable, call: Call, wanted: int) -> None:
     plan = plan_of(call)
     if (
         call.slow or call.rule is not None or call.allowed is not None or call.many_axes is not None
-        or call.n_q > LONGEST or plan.splits > 1 or not plan.tasks
+        or call.n_q > LONGEST or not plan.tasks or (plan.splits > 1 and wanted == SUMS)
     ):  # fmt: skip
         return
-    output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
-    lse = np.empty(output.shape[:-1], call.kind) if wanted >= LSE else None
+    shape = (*call.lead, call.n_q, call.d_v)
+    lead, kind = ((), call.q.dtype) if plan.splits == 1 else ((plan.splits,), call.kind)
+    output = np.empty((*lead, *shape), kind)
+    lse = np.empty(output.shape[:-1], call.kind) if wanted >= LSE or plan.splits > 1 else None
     sums = Sums.empty(output.shape[:-1], call.kind) if wanted >= SUMS else None
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
-    first = 0 if call.has_heads else 1
+    seen = shape if call.has_heads else shape[1:]
     if len(_known) >= MOST:
         _known.pop(next(iter(_known)), None)  # the oldest
     _known[key] = Known(
-        packed, output.shape[first:], output.shape[first:-1], output.shape[:-1], call.kind, plan.tasks,
-        plan.scratch.end, operations(call), call.ranges,
+        packed, plan.splits, seen, seen[:-1], shape[:-1], call.kind, plan.tasks, plan.scratch.end, operations(call),
+        call.ranges,
     )  # fmt: skip

@@ -72,14 +72,20 @@ def run(call: Call, output: np.ndarray, lse: np.ndarray | None, sums: Sums | Non
     parts = np.empty((plan.splits, *output.shape[:-1]), call.kind)
     sums_of_parts = None if sums is None else Sums.empty(parts.shape, call.kind)
     _attend(call, plan, outputs, parts, sums_of_parts)
-    whole = np.empty((math.prod(output.shape[:-1]), call.d_v), call.kind)
-    total = np.empty(whole.shape[0], call.kind)
-    join(outputs.reshape(plan.splits, *whole.shape), parts.reshape(plan.splits, whole.shape[0]), whole, total)
+    join_parts(outputs, parts, output, lse)
+    if sums is not None and sums_of_parts is not None:
+        _join_sums(sums_of_parts, sums)
+
+
+def join_parts(outputs: np.ndarray, parts: np.ndarray, output: np.ndarray, lse: np.ndarray | None) -> None:
+    """Fill `output` and `lse` with what parts of the keys gave: (splits, *output.shape) and (splits, *lse.shape)"""
+    splits, d_v = len(outputs), output.shape[-1]
+    whole = np.empty((math.prod(output.shape[:-1]), d_v), outputs.dtype)
+    total = np.empty(whole.shape[0], outputs.dtype)
+    join(outputs.reshape(splits, *whole.shape), parts.reshape(splits, whole.shape[0]), whole, total)
     output[...] = whole.reshape(output.shape)
     if lse is not None:
         lse[...] = total.reshape(lse.shape)
-    if sums is not None and sums_of_parts is not None:
-        _join_sums(sums_of_parts, sums)
 
 
 def _join_sums(parts: Sums, whole: Sums) -> None:
