@@ -24,7 +24,7 @@ What they are made of:
     tile         softmax, masks, bias, dropout on a tile    statistics   what is read off a tile of weights
     memory       reading and writing the caller's arrays    places       which places of a tile are masked
     target       how wide this machine's vectors are        vector       vector arithmetic as LLVM IR
-    compiler     compiling, and the cache on disk
+    compiler     compiling, and the cache on disk           announcement telling who waits for it
 
 Nothing here checks its arguments; `clearhead.call` has done so.
 The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.

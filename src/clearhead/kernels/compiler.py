@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core import caching, event
+
+from clearhead.kernels.announcement import Announcer
+
+event.register("numba:compile", Announcer())
 
 helper = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")

@@ -1,0 +1,68 @@
+"""Telling somebody who waits that a kernel is being compiled, which happens once on a machine.
+
+Said on stderr, and only where a person reads along: at a terminal, where the line is wiped away when it is done, or in
+a notebook. A script whose output goes to a file or a pipe is not touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+from numba.core import event
+
+from clearhead.languages import Said
+
+WAIT = Said(
+    "clearhead: compiling {kernel} for this processor, once …",
+    "clearhead: 이 프로세서에 맞게 {kernel} 컴파일하는 중입니다. 처음 한 번만 합니다 …",
+)
+# The kernels that take seconds, by the file they are in.
+KERNELS = {
+    "forward": Said("attention", "어텐션을"),
+    "backward": Said("the gradients of attention", "어텐션의 그래디언트 계산을"),
+    "observe": Said("looking at attention", "어텐션을 살펴보는 코드를"),
+    "windows": Said("weights computed again", "가중치를 다시 구하는 코드를"),
+}
+WIPED = "\r\x1b[K"
+
+
+class Announcer(event.Listener):
+    """Hears from numba when something begins to be compiled, and when that ends, well or not."""
+
+    def on_start(self, event: Any) -> None:
+        kernel = _waited_for(event)
+        if kernel is not None:
+            _write(WAIT(kernel=KERNELS[kernel]()) + ("" if sys.stderr.isatty() else "\n"))
+
+    def on_end(self, event: Any) -> None:
+        if _waited_for(event) is not None and sys.stderr.isatty():
+            _write(WIPED)
+
+
+def _waited_for(event: Any) -> str | None:
+    """Which of our kernels an event is about, if one is, and somebody reads along."""
+    room, _, file = event.data["dispatcher"].py_func.__module__.rpartition(".")
+    return file if room == __package__ and file in KERNELS and _is_kernel(event) and _somebody_reads() else None
+
+
+def _is_kernel(event: Any) -> bool:
+    """Whether it is a kernel, not one of the functions it is made of."""
+    return bool(event.data["dispatcher"].py_func.__name__ == "run")
+
+
+def _somebody_reads() -> bool:
+    return sys.stderr is not None and (sys.stderr.isatty() or _in_a_notebook())
+
+
+def _in_a_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this; nothing is loaded to find out."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+def _write(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # nobody is there any more
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,38 @@
+"""Whoever waits at a terminal for a kernel to be compiled is told; a script's output is not touched."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pexpect
+import pytest
+
+# compiling a kernel takes seconds of processor, and what is under test is who is told: so a small function stands in
+SCRIPT = """
+from clearhead.kernels import announcement, compiler
+def run(x):
+    return x + 1
+run.__module__ = "clearhead.kernels.forward"
+import numba
+print(numba.njit(run)(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "compiling attention for this"), ("ko", "어텐션을 컴파일하는 중")]
+)
+def test_at_a_terminal(language, words):
+    child = pexpect.spawn(
+        sys.executable, ["-c", SCRIPT], env={**os.environ, "CLEARHEAD_LANG": language}, encoding="utf-8", timeout=60
+    )
+    child.expect(words)
+    child.expect("\r\x1b\\[K")
+    child.expect("2")
+    child.expect(pexpect.EOF)
+
+
+def test_not_in_a_script(tmp_path):
+    out = tmp_path / "out"
+    status = os.system(f"{sys.executable} -c '{SCRIPT}' >{out} 2>&1")
+    assert (status, out.read_text()) == (0, "2\n")
