@@ -7,7 +7,7 @@ runs, watches, differentiates or explains a call prepares it here, so that all o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict
 
@@ -250,7 +250,12 @@ def not_tensor(name: str, value: ArrayLike, beside: str = "q") -> ArrayLike:
     return value
 
 
-def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[tuple[int, ...], int, int]:
+def leading_axes(
+    q: checks.Shaped,
+    k: checks.Shaped,
+    v: checks.Shaped,
+    broadcast: Callable[..., tuple[int, ...]] = np.broadcast_shapes,
+) -> tuple[tuple[int, ...], int, int]:
     """The batch axes all three broadcast to, the number of query heads, and that of key/value heads."""
     heads, of_keys, of_values = (x.shape[-3] if x.ndim > 2 else 1 for x in (q, k, v))
     kv_heads = max(of_keys, of_values) if 0 not in (of_keys, of_values) else 0
@@ -261,7 +266,7 @@ def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[
     if heads != kv_heads:
         checks.head_groups(heads, kv_heads)
     try:
-        return np.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3]), heads, kv_heads
+        return tuple(broadcast(q.shape[:-3], k.shape[:-3], v.shape[:-3])), heads, kv_heads
     except ValueError:
         raise ValueError(
             f"the batch axes do not fit together: q {q.shape[:-3]}, k {k.shape[:-3]}, v {v.shape[:-3]} "

@@ -135,3 +135,55 @@ def test_one_length_for_all_is_not_printed_as_a_prefix():
     """What the first leaves out is padding, what the second does is not."""
     assert repr(masks.key_lengths(5)) == "key_lengths(5)"
     assert repr(masks.prefix(5)) == "prefix(5)"
+
+
+MADE_OF_NUMBERS = [
+    masks.causal(),
+    masks.window(2, 3, offset=1),
+    ~masks.dilated(2),
+    masks.causal() & masks.window(3) | masks.dilated(4),
+]
+
+
+@pytest.mark.parametrize("mask", MADE_OF_NUMBERS, ids=repr)
+def test_terms_make_the_mask_again(mask):
+    assert masks.of_terms(mask.terms()) == mask
+
+
+@pytest.mark.parametrize(
+    "mask", [masks.key_lengths([3]), masks.causal() & masks.prefix(3), ~masks.array(np.eye(2) > 0)], ids=repr
+)
+def test_a_mask_with_an_array_in_it_is_not_made_of_numbers(mask):
+    assert mask.terms() is None
+
+
+LASTING = [
+    *MADE_OF_NUMBERS,
+    masks.key_lengths([3, 4]),
+    masks.documents(np.array([0, 0, 1])),
+    masks.causal() & masks.prefix(2),
+]
+
+
+@pytest.mark.parametrize("mask", LASTING, ids=repr)
+def test_nobody_can_change_what_a_lasting_mask_says(mask):
+    assert mask.lasting()
+
+
+def test_lengths_and_documents_are_copies():
+    lengths, ids = np.array([3, 4]), np.array([0, 0, 1])
+    made = masks.key_lengths(lengths), masks.documents(ids)
+    lengths[:], ids[:] = 1, 7
+    assert made[0].array(1, 4, batch_shape=(2,)).sum() == 7
+    assert not made[1].array(3).all()
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [masks.array(np.eye(2) > 0), ~masks.array(np.eye(2) > 0), masks.where(lambda b, h, i, j: i > j)],
+    ids=["array", "not an array", "rule"],
+)
+def test_what_others_may_change_does_not_last(mask):
+    assert not mask.lasting()
+    assert not (mask & masks.causal()).lasting()
+    assert not (masks.causal() | mask).lasting()

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,6 +58,9 @@ class _Span(Mask):
 
     def lasting(self) -> bool:
         return True
+
+    def terms(self) -> tuple[Any, ...] | None:
+        return _Span, self.left, self.right, self.offset
 
 
 def _rising(first: int, n_q: int, n_k: int) -> np.ndarray:
@@ -151,6 +155,9 @@ class _Dilated(Mask):
 
     def lasting(self) -> bool:
         return True
+
+    def terms(self) -> tuple[Any, ...] | None:
+        return _Dilated, self.step
 
 
 def dilated(step: int) -> Mask:

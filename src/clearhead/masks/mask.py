@@ -6,6 +6,7 @@ A boolean array joins as the mask it is, so that one is here too; the other kind
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
@@ -54,6 +55,10 @@ class Mask:
     def lasting(self) -> bool:
         """Whether this mask answers alike for ever: nothing it was made of can be changed by anybody else."""
         return False
+
+    def terms(self) -> tuple[Any, ...] | None:
+        """A class, and the numbers and other terms that it is called with to make this mask; None if it takes more."""
+        return None
 
     def padding(self, sizes: Sizes) -> Bool[np.ndarray, "*batch n_k"] | None:
         """Which keys are padding, where a mask is there to say so: `key_lengths`, or flags (…, 1, 1, n_k)."""
@@ -159,6 +164,9 @@ class Both(Mask):
     def lasting(self) -> bool:
         return self.a.lasting() and self.b.lasting()
 
+    def terms(self) -> tuple[Any, ...] | None:
+        return _joined(Both, self.a, self.b)
+
     def padding(self, sizes: Sizes) -> np.ndarray | None:
         found = [x for x in (self.a.padding(sizes), self.b.padding(sizes)) if x is not None]
         return np.logical_or.reduce(found) if found else None
@@ -183,6 +191,9 @@ class Either(Mask):
     def lasting(self) -> bool:
         return self.a.lasting() and self.b.lasting()
 
+    def terms(self) -> tuple[Any, ...] | None:
+        return _joined(Either, self.a, self.b)
+
 
 @dataclass(frozen=True)
 class Not(Mask):
@@ -205,10 +216,26 @@ class Not(Mask):
     def lasting(self) -> bool:
         return self.a.lasting()
 
+    def terms(self) -> tuple[Any, ...] | None:
+        return _joined(Not, self.a)
+
 
 def _operand(mask: Mask, *looser: type[Mask]) -> str:
     """A mask as it is written beside an operator, in brackets if its own would be read later."""
     return f"({mask!r})" if isinstance(mask, looser) else repr(mask)
+
+
+def _joined(made: type[Mask], *masks: Mask) -> tuple[Any, ...] | None:
+    """The terms of a mask that others are joined to."""
+    terms = [mask.terms() for mask in masks]
+    return None if None in terms else (made, *terms)
+
+
+def of_terms(terms: tuple[Any, ...]) -> Mask:
+    """The mask that terms make."""
+    made, *values = terms
+    mask: Mask = made(*(of_terms(x) if isinstance(x, tuple) else x for x in values))
+    return mask
 
 
 def parts(mask: Mask) -> list[Mask]:

@@ -49,23 +49,8 @@ class _Attention(torch.autograd.Function):
     """One call of the kernels, and its derivative."""
 
     @staticmethod
-    def forward(
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        bias: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-        mask: Mask | None,
-        options: dict[str, Any],
-        known: Known | None,
-    ) -> tuple[torch.Tensor, ...]:
-        if known is not None:
-            return _filled(known, q, k, v)
-        output, lse, sums = kernels.launch.compute_with_sums(prepared(q, k, v, bias, table, sinks, mask, options))
-        assert lse is not None
-        assert sums is not None
-        return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
+    def forward(*inputs: Any) -> tuple[torch.Tensor, ...]:
+        return computed(*inputs)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
@@ -107,39 +92,8 @@ class _Gradient(torch.autograd.Function):
     """The derivative of one call. A function of its own, so that torch.func sees plain tensors here too."""
 
     @staticmethod
-    def forward(
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        bias: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-        output: torch.Tensor,
-        lse: torch.Tensor,
-        top: torch.Tensor,
-        total: torch.Tensor,
-        gradient: torch.Tensor | None,
-        lse_gradient: torch.Tensor | None,
-        mask: Mask | None,
-        options: dict[str, Any],
-        wanted: tuple[bool, ...],
-    ) -> tuple[torch.Tensor | None, ...]:
-        gradient = torch.zeros_like(output) if gradient is None else gradient
-        found = kernels.gradients.gradients(
-            prepared(q, k, v, bias, table, sinks, mask, options, again=True),
-            to_numpy(output),
-            to_numpy(lse),
-            to_numpy(gradient),
-            None if lse_gradient is None else to_numpy(lse_gradient),
-            shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
-            of_bias=wanted[3] or wanted[4],
-            sums=kernels.sums.Sums(to_numpy(top), to_numpy(total)),
-        )
-        inputs = (q, k, v, bias, table, sinks)
-        return tuple(
-            to_torch(np.ascontiguousarray(g)).to(x.dtype) if need and g is not None and x is not None else None
-            for g, x, need in zip(found, inputs, wanted, strict=True)
-        )
+    def forward(*inputs: Any) -> tuple[torch.Tensor | None, ...]:
+        return derived(*inputs)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -158,7 +112,7 @@ class _Direct(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> tuple[torch.Tensor, ...]:
-        output = _Attention.forward(*inputs)
+        output = computed(*inputs)
         _Attention.setup_context(ctx, inputs, output)
         return output
 
@@ -171,10 +125,30 @@ class _DirectGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> tuple[torch.Tensor | None, ...]:
-        return _Gradient.forward(*inputs)
+        return derived(*inputs)
 
     backward = _Gradient.backward
     jvp = _Attention.jvp  # type: ignore[assignment]
+
+
+def computed(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    bias: torch.Tensor | None,
+    table: torch.Tensor | None,
+    sinks: torch.Tensor | None,
+    mask: Mask | None,
+    options: dict[str, Any],
+    known: Known | None = None,
+) -> tuple[torch.Tensor, ...]:
+    """A call's output, its lse, and the two sums that its derivative needs."""
+    if known is not None:
+        return _filled(known, q, k, v)
+    output, lse, sums = kernels.launch.compute_with_sums(prepared(q, k, v, bias, table, sinks, mask, options))
+    assert lse is not None
+    assert sums is not None
+    return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
 
 
 def _filled(known: Known, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -184,6 +158,42 @@ def _filled(known: Known, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> 
     lse, top, total = (q.new_empty(shape, dtype=kind) for shape in (known.rows, known.sums, known.sums))
     known.fill(*(x.data_ptr() for x in (q, k, v, output, lse, top, total)))
     return output, lse, top, total
+
+
+def derived(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    bias: torch.Tensor | None,
+    table: torch.Tensor | None,
+    sinks: torch.Tensor | None,
+    output: torch.Tensor,
+    lse: torch.Tensor,
+    top: torch.Tensor,
+    total: torch.Tensor,
+    gradient: torch.Tensor | None,
+    lse_gradient: torch.Tensor | None,
+    mask: Mask | None,
+    options: dict[str, Any],
+    wanted: tuple[bool, ...],
+) -> tuple[torch.Tensor | None, ...]:
+    """The gradients of q, k, v, bias, table and sinks that are wanted, from those of the output and of the lse."""
+    gradient = torch.zeros_like(output) if gradient is None else gradient
+    found = kernels.gradients.gradients(
+        prepared(q, k, v, bias, table, sinks, mask, options, again=True),
+        to_numpy(output),
+        to_numpy(lse),
+        to_numpy(gradient),
+        None if lse_gradient is None else to_numpy(lse_gradient),
+        shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
+        of_bias=wanted[3] or wanted[4],
+        sums=kernels.sums.Sums(to_numpy(top), to_numpy(total)),
+    )
+    inputs = (q, k, v, bias, table, sinks)
+    return tuple(
+        to_torch(np.ascontiguousarray(g)).to(x.dtype) if need and g is not None and x is not None else None
+        for g, x, need in zip(found, inputs, wanted, strict=True)
+    )
 
 
 def prepared(

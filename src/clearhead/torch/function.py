@@ -64,7 +64,6 @@ def attention(
     return_lse: bool,
     **options: Unpack[Options],
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]: ...
-@torch.compiler.disable(reason="clearhead's kernels are called from Python")
 def attention(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
@@ -88,14 +87,25 @@ def attention(
     Takes and means what `clearhead.attention` does, on tensors. Gradients reach q, k, v, a bias, a float mask, sinks,
     and the slopes or table of a bias from `clearhead.torch.biases`; that of a query with no key left is 0. With
     return_lse the lse is differentiable too. Under autocast, q, k and v are taken in autocast's type, as torch does.
+    Under torch.compile a call is an operator of the graph, unless it has a bias by distance; torch 2.13 cannot follow
+    `~` on a mask, so make such a mask outside of what is compiled.
 
     Raises:
         TypeError: a tensor is not of floats, or the mask is neither a mask nor boolean nor float.
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
         NotImplementedError: called under torch.func.vmap, differentiated twice, or in forward mode.
     """
+    compiling = torch.compiler.is_compiling()
+    if compiling:
+        from clearhead.torch import operator  # here, since it loads torch's compiler
+
+        if strict or not operator.fits_a_graph(q, bias) or not has_kernels(q.device):
+            return operator.outside_a_graph(
+                attention, q, k, v, mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout,
+                seed=seed, part=part, return_lse=return_lse, strict=strict,
+            )  # fmt: skip
     key, wanted = None, SUMS if differentiated(q, k, v) else LSE if return_lse else OUTPUT
-    if bias is None and sinks is None and part is None and not dropout:
+    if not compiling and bias is None and sinks is None and part is None and not dropout:
         key = key_of(q, k, v, mask, scale, softcap, wanted)
         if key is not None and has_kernels(q.device) and (known := kernels.known.known(key)) is not None:
             output, lse = attend(known, q, k, v, mask, scale, softcap, wanted)
@@ -141,6 +151,10 @@ def _attention(
         options["relative"] = bias
     options["additive"] = name  # what errors call it
     full = bias if isinstance(bias, torch.Tensor) else None
+    if torch.compiler.is_compiling():
+        from clearhead.torch import operator
+
+        return operator.in_a_graph(q, k, v, mask, bias=full, sinks=sinks, **options)
     return differentiable(q, k, v, full, table, sinks, mask, options)
 
 
