@@ -259,7 +259,7 @@ def leading_axes(q: checks.Shaped, k: checks.Shaped, v: checks.Shaped) -> tuple[
     if heads == 1 and kv_heads > 1:
         heads = kv_heads
     if heads != kv_heads:
-        checks.head_groups(heads, kv_heads)
+        checks.head_groups(heads, kv_heads, tuple(q.shape), tuple(k.shape))
     try:
         return np.broadcast_shapes(q.shape[:-3], k.shape[:-3], v.shape[:-3]), heads, kv_heads
     except ValueError:

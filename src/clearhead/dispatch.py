@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.call import Options, Part, not_tensor, prepare, refuse_slow
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import is_tensor
@@ -66,6 +66,7 @@ def attention(
 def attention(
     q: Any, k: Any, v: Any, mask: Any = None, *, return_lse: bool = False, **options: Unpack[Options]
 ) -> Any: ...
+@names.own_options
 def attention(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
@@ -168,6 +169,7 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
     return checks.float_array(name, not_tensor(name, value, "output 0"), ndim=ndim)
 
 
+@names.own_options
 def explain(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import Call, Options, Part, checked_part, prepare, refuse_slow
 from clearhead.kernels.explanation import Explanation
@@ -63,6 +63,7 @@ def attention(
     **options: Unpack[Options],
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]: ...
 @torch.compiler.disable(reason="clearhead's kernels are called from Python")
+@names.own_options
 def attention(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
@@ -122,6 +123,7 @@ def attention(
     return (output, lse) if return_lse and lse is not None else output
 
 
+@names.own_options
 def explain(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.call import prepare, refuse_slow
 from clearhead.matrices import Padding, Pooled, Tokens
 from clearhead.tensors import is_tensor, to_numpy
@@ -44,6 +44,7 @@ class TopK(NamedTuple):
     weights: Float[Any, "... n_q k"]
 
 
+@names.own_options
 def look(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
@@ -216,7 +217,7 @@ class View:
         padded = 0 if self.padding is None else int(self.padding.queries.sum())
         padding = f", {padded} queries of padding left out" if padded else ""
         said = f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys{padding}, {self.call.kind.name})"
-        doubt = checks.doubtful_axes(self.heads, max(self.n_q, self.n_k))
+        doubt = checks.doubtful_axes(*(x.shape for x in self.inputs[:2]))
         return f"{said}\n{doubt}" if doubt else said
 
     @handed_back
