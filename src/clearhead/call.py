@@ -115,6 +115,14 @@ class Call:
         """The number of the first key in the whole sequence."""
         return self.part.first_key if self.part else 0
 
+    def own(self, x: np.ndarray, batch: tuple[int, ...], head: int) -> np.ndarray:
+        """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
+        lead = x.shape[:-2]
+        if not lead:
+            return x
+        place = (*batch, head // (self.heads // lead[-1]))[-len(lead) :]
+        return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
+
     def strips(self) -> Iterator[tuple[Call, slice]]:
         """This call as calls whose masks a kernel understands, each for some of the queries."""
         if self.rule is None:

@@ -7,7 +7,7 @@ computed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,9 +40,17 @@ if TYPE_CHECKING:
 MOST_LINES = 64
 
 
+class NoPatternError(KeyError, ValueError):
+    """A name that is none of a pattern."""
+
+    __str__ = Exception.__str__  # KeyError's own puts a message in quotes
+
+
 @dataclass(frozen=True)
-class Patterns:
+class Patterns(Mapping[str, Any]):
     """What heads look like: arrays with one entry for each head (…, h), plain values if there is no head axis.
+
+    Read as a mapping, it has the scores of every pattern by name.
 
     `labels` has the name of the pattern with the best score of those that a score supports, "mixed" if none is and
     "none" if no query has a key left, and `score` that best score. A score supports its name if it is at least a fifth
@@ -63,8 +71,14 @@ class Patterns:
         """The scores of one pattern."""
         if name not in self.scores:
             known = ", ".join(self.scores)
-            raise ValueError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
+            raise NoPatternError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
         return self.scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
 
     def __str__(self) -> str:
         """A table, one line for each head."""

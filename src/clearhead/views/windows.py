@@ -53,10 +53,12 @@ def on_first(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> Floa
     first = real_ends(padding, view.n_k)[0]
     if not first.any():
         return at(view, np.zeros(view.n_q, np.int64))
-    columns, place = np.unique(first, return_inverse=True)
-    weights = view.shaped(kernels.recompute.weights(view.call, view.sums, cols=columns))
-    place = place.reshape(*first.shape, *(1,) * (weights.ndim - first.ndim))
-    return np.take_along_axis(weights, place, axis=-1)[..., 0]
+    result = np.empty((*view.call.lead, view.n_q), view.call.kind)
+    every = np.broadcast_to(first, view.batch_shape).ravel()
+    for batch, key in zip(np.ndindex(view.call.batch_shape), every.tolist(), strict=True):
+        entry = kernels.recompute.of_entry(view.call, view.sums, batch)
+        result[batch] = kernels.recompute.weights(*entry, cols=slice(key, key + 1))[..., 0]
+    return view.shaped(result)
 
 
 def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Float[np.ndarray, "*lead rows c"]]]:
