@@ -351,6 +351,7 @@ class TestTensors:
             "X": lambda: self_attention(x, eye, eye, eye),
             "W_K": lambda: self_attention(eye, eye, x, eye),
             "mask": lambda: scaled_dot_product_attention(eye, eye, eye, x),
+            "sinks": lambda: scaled_dot_product_attention(eye, eye, eye, sinks=x[0, :1]),
             "K": lambda: heads(eye, x),
             "W_Q": lambda: heads.load_parameters(heads.parameters() | {"W_Q": x}),
             "image": lambda: cut_patches(x[..., None], 2),

@@ -91,7 +91,7 @@ class TestErrors:
         with pytest.raises(error, match=message):
             call(**arguments)
 
-    @pytest.mark.parametrize("name", ["k", "v", "mask", "bias"])
+    @pytest.mark.parametrize("name", ["k", "v", "mask", "bias", "sinks"])
     def test_tensors_beside_arrays_are_refused_with_advice(self, qkv, name, unchecked):
         arguments = dict(zip("qkv", qkv, strict=True)) | {name: torch.zeros(2, 3, 7, 11)}
         with pytest.raises(TypeError, match=rf"{name} is a torch tensor and q is not; .* \({name}.numpy\(\) shares"):

@@ -170,7 +170,7 @@ def prepare(
 ) -> Call:
     """Check the arguments of `attention` and settle what they mean.
 
-    `again`: they have been here before, so that a bias of n × n numbers need not be looked through once more.
+    `again`: they come here twice, and this time a bias of n × n numbers need not be looked through, nor doubts be said.
     """
     slow: list[str] = []
     q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
@@ -182,7 +182,7 @@ def prepare(
     scores_shape = (*batch_shape, heads, n_q, n_k) if has_heads else (n_q, n_k)
 
     if not (mask is None or isinstance(mask, masks.Mask)):
-        mask = checks.mask_array(not_tensor("mask", mask), scores_shape)
+        mask = checks.mask_array(not_tensor("mask", mask), scores_shape, again=again)
         if mask.dtype != np.bool_:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
     part = None if part is None else checked_part(part)
@@ -208,7 +208,7 @@ def prepare(
         bias_shape = bias.shape
         bias = np.broadcast_to(bias, (*bias_shape[:-2], n_q, n_k))
     if sinks is not None:
-        sinks = checks.sink_per_head(sinks, heads)
+        sinks = checks.sink_per_head(not_tensor("sinks", sinks), heads)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     call = Call(
         q, k, v, batch_shape, heads, kv_heads, has_heads,

@@ -196,8 +196,11 @@ def head_groups(heads: int, kv_heads: int, *shapes: tuple[int, ...]) -> int:
     return heads // kv_heads
 
 
-def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
+def mask_array(mask: ArrayLike, shape: tuple[int, ...], *, again: bool = False) -> np.ndarray:
+    """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k).
+
+    `again`: it comes here twice, and what is doubtful about it is said at the other time.
+    """
     if callable(mask) or isinstance(mask, str):
         raise TypeError(
             f"mask must be an array or a mask from clearhead.masks, got {mask!r} (masks.causal() with its parentheses "
@@ -210,7 +213,7 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
             "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
         )
     fits("mask", array, shape)
-    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1:
+    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1 and not again:
         cure = (
             "mask.astype(bool), or mask.bool() of a tensor, lets the ones attend; as bias= it is added without a word"
         )
@@ -308,7 +311,8 @@ def _largest(name: str, array: np.ndarray) -> float:
 
 def sink_per_head(sinks: ArrayLike | float, heads: int) -> np.ndarray:
     """One score per head, or one for all of them."""
-    array = float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
+    array = as_array("sinks", sinks)
+    array = float_array("sinks", array if array.ndim else array.astype(float))
     if array.ndim > 1 or array.size not in (1, heads):
         raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {array.shape}")
     if np.isnan(array).any() or np.isposinf(array).any():

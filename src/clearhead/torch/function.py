@@ -96,9 +96,9 @@ def attention(
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     if strict:
         refuse_slow(
-            explain(
-                q, k, v, mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
-                part=part, return_lse=return_lse,
+            _explained(
+                q, k, v, mask=mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout, seed=seed,
+                part=part, return_lse=return_lse, again=True,
             ).slow
         )  # fmt: skip
     q, k, v = autocast(q, k, v)
@@ -149,6 +149,11 @@ def explain(
         "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,
         "seed": seed, "part": part, "return_lse": return_lse, "top_k": top_k, "map_size": map_size, "of": of,
     }  # fmt: skip
+    return _explained(q, k, v, **options)
+
+
+def _explained(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+    """The explanation of tensors that are checked; with again=True nothing is said that the call itself will say."""
     if not has_kernels(q.device):
         return fallback.explain(q, k, v, **options)
     arrays, options = as_arrays(q, k, v, **options)
