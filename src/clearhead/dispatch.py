@@ -193,7 +193,7 @@ def explain(
 
     of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, whose options
     top_k and map_size are. The answer is data, and what `strict` would refuse is in its `slow`; printed, it is a few
-    lines of text.
+    lines of text. `strict` itself is taken, so that the arguments can be the same ones, and changes nothing here.
     """
     options: dict[str, Any] = {
         "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,

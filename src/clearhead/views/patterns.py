@@ -28,7 +28,7 @@ from clearhead.textbook.pattern_scores import (
     token_kinds,
     tried_radii,
 )
-from clearhead.textbook.patterns import LEAST_QUERIES, best_names
+from clearhead.textbook.patterns import LEAST_QUERIES, best_names, by_head
 from clearhead.views import passes, repeats, windows
 from clearhead.views.allowed import allowed_at, counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
@@ -156,11 +156,11 @@ def find_patterns(
     )
     there = counted.any(axis=-1) & ~np.isnan(best)
     return Patterns(
-        _plain(np.where(there, labels, "none").astype(str)),
-        _plain(best),
-        _plain(local.radius),
-        {name: _plain(x) for name, x in scores.items()},
-        {name: _plain(x) for name, x in shares.items()},
+        by_head(np.where(there, labels, "none").astype(str)),
+        by_head(best),
+        by_head(local.radius),
+        {name: by_head(x) for name, x in scores.items()},
+        {name: by_head(x) for name, x in shares.items()},
         closest if closest.ndim > 1 else tuple(closest.tolist()),
     )
 
@@ -274,8 +274,3 @@ def _above_chance(mass: np.ndarray, chance: np.ndarray, total: np.ndarray, at: n
 def _mean(x: np.ndarray, at: np.ndarray) -> np.ndarray:
     """The mean over some of the queries, 0 where there are none: x (…, n_q) → (…)"""
     return mean_over(at, x.astype(np.float64))
-
-
-def _plain(values: np.ndarray) -> Any:
-    """One entry per head, or the entry itself if there is no head axis."""
-    return values if values.ndim else values.item()

@@ -83,7 +83,8 @@ def look(
             labelled [PAD], <pad> and the like are padding in any case.
 
     Padding counts nowhere: a query that is padding is one with no key left in all that the view says, its statistics,
-    maps, patterns and weights; only output and lse have what attention gives it.
+    maps, patterns and weights; only output and lse have what attention gives it. For that, a look in which queries are
+    padding takes a second pass: one of attention alone, and one that is watched, without values.
 
     Raises:
         TypeError: an array is not of floats, the mask is neither a mask, boolean nor float, or padding is not boolean.
