@@ -186,22 +186,11 @@ def prepare(
         if mask.dtype != np.bool_:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
     part = None if part is None else checked_part(part)
-    sizes = masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ()))
-    resolved = masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
-    allowed = resolved.allowed
-    if allowed is not None:
-        allowed = checks.fits("mask", allowed, scores_shape)
-        allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
-    if resolved.rule is not None:
-        slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
-
+    resolved = _settled(mask, masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ())), scores_shape, slow)
     table: np.ndarray | None = None
     bias_shape: tuple[int, ...] = ()
     if isinstance(bias, RelativeBias):
-        table = bias.table(n_q, n_k, *(part or ()))
-        if table.shape[0] not in (1, heads):
-            raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
-        table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
+        table, bias = _within(_table(bias, n_q, n_k, heads, part), q, k, v), None
     elif bias is not None:
         bias = _array("bias", bias, slow, ndim=0)
         bias = _within(bias if again else checks.additive("bias", bias, scores_shape), q, k, v)
@@ -214,10 +203,31 @@ def prepare(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
+        resolved.ranges, resolved.allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
         period=resolved.period, phase=resolved.phase, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
+
+
+def _settled(
+    mask: masks.Mask | np.ndarray | None, sizes: masks.Sizes, scores_shape: tuple[int, ...], slow: list[str]
+) -> masks.Resolved:
+    """What a mask allows in a call, its array as tall and wide as the scores."""
+    resolved = masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
+    if resolved.rule is not None:
+        slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
+    if resolved.allowed is None:
+        return resolved
+    allowed = checks.fits("mask", resolved.allowed, scores_shape)
+    return resolved._replace(allowed=np.broadcast_to(allowed, (*allowed.shape[:-2], sizes.n_q, sizes.n_k)))
+
+
+def _table(bias: RelativeBias, n_q: int, n_k: int, heads: int, part: Part | None) -> np.ndarray:
+    """A relative bias as one number for each head, or one for all, and distance."""
+    table = bias.table(n_q, n_k, *(part or ()))
+    if table.shape[0] not in (1, heads):
+        raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
+    return checks.additive("bias", table, table.shape)
 
 
 def refuse_slow(reasons: Sequence[str]) -> None:
