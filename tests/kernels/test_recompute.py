@@ -150,7 +150,7 @@ def test_pooled_is_the_weights_in_cells(call, bits):
 
     np.testing.assert_allclose(found.total, cells(weights).sum(axis=(3, 5)), rtol=2e-6, atol=1e-12)
     np.testing.assert_array_equal(found.peak, cells(weights).max(axis=(3, 5)))
-    np.testing.assert_array_equal(found.places, cells(there).sum(axis=(3, 5)))
+    np.testing.assert_array_equal(found.unmasked, cells(there).sum(axis=(3, 5)))
 
 
 def _allowed(call, batch, head):

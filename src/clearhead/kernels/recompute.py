@@ -22,8 +22,8 @@ from clearhead.call import STRIP, Call
 from clearhead.kernels import windows as kernel
 from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import operations, start, without_values
-from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
+from clearhead.kernels.launch import launch_kernel, operations, without_values
+from clearhead.kernels.plan import MOST_PARTS, Plan, positions_in_cells, shape_of, window_plan
 from clearhead.kernels.sums import Sums
 from clearhead.matrices import Pooled
 
@@ -40,9 +40,9 @@ def weights(call: Call, sums: Sums, rows: Index = slice(None), cols: Index = sli
         window = _window(call, chosen, cols)
         plan = window_plan(shape_of(window))
         described = Description(window, plan)
-        start(
+        launch_kernel(
             kernel.run,
-            kernel.Window(
+            kernel.Weighing(
                 job=described.job(window.v, None, sums.of((..., chosen))),
                 weights=described.matrix(result[..., part, :]),
                 map_sum=ABSENT,
@@ -119,8 +119,8 @@ def pooled(call: Call, sums: Sums, rows: slice, cols: slice, query_bits: int, ke
     for part, chosen in _strips(call, rows, 1 << query_bits):
         _pool(_window(call, chosen, cols), sums.of((..., chosen)), part.start, (query_bits, key_bits), found)
     if not _masks(call):
-        found.places[...] = np.multiply.outer(
-            *(cell_lengths(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
+        found.unmasked[...] = np.multiply.outer(
+            *(positions_in_cells(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
         )
     return found
 
@@ -142,14 +142,14 @@ def _pool(window: Call, sums: Sums, first: int, bits: tuple[int, int], found: Po
     own_rows = np.cumsum([0, *map(len, cells)])
     maps = Pooled(*(np.zeros((*x.shape[:-2], own_rows[-1], x.shape[-1]), x.dtype) for x in found))
     described = Description(window, plan)
-    start(
+    launch_kernel(
         kernel.run,
-        kernel.Window(
+        kernel.Weighing(
             job=described.job(window.v, None, sums)._replace(tasks=plan.heads * len(cells)),
             weights=ABSENT,
             map_sum=described.matrix(maps.total),
             map_peak=described.matrix(maps.peak),
-            map_count=described.matrix(maps.places) if _masks(window) else ABSENT,
+            map_count=described.matrix(maps.unmasked) if _masks(window) else ABSENT,
             query_bits=query_bits,
             key_bits=key_bits,
             parts=len(cells),

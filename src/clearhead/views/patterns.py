@@ -132,10 +132,10 @@ def find_patterns(
     if tokens is not None:
         masses = repeats.masses(view, tokens) | repeats.masses_on(view, token_kinds(tokens, separators, punctuation))
     having = {name: (mass.keys > 0) & counted for name, mass in masses.items()}
-    places = [counted, *having.values()]  # queries over which means are taken
+    sets = [counted, *having.values()]  # of queries, over which means are taken
 
-    means = [{name: _mean(x, at) for name, x in by_query.items()} for at in places]
-    local = _best_radius(view, places, means[0]["uniform"], counts, padding)
+    means = [{name: _mean(x, at) for name, x in by_query.items()} for at in sets]
+    local = _best_radius(view, sets, means[0]["uniform"], counts, padding)
     for mean, score in zip(means, local.scores, strict=True):
         mean["local"] = score
     scores, shares = dict(means[0]), dict(means[0])
@@ -224,18 +224,18 @@ class Local(NamedTuple):
 
 def _best_radius(
     view: View,
-    places: list[Bool[np.ndarray, "*lead n_q"]],
+    sets: list[Bool[np.ndarray, "*lead n_q"]],
     uniform: Float[np.ndarray, "*lead"],
     counts: Int[np.ndarray, "*lead n_q"],
     padding: Bool[np.ndarray, "*batch n_k"] | None,
 ) -> Local:
     """As the textbook finds it, with all radii of a band at once."""
     radii = tried_radii(view.n_k)
-    scores, chance = band_scores(view, [radius for radius in radii if radius <= BAND], places, counts)
+    scores, chance = band_scores(view, [radius for radius in radii if radius <= BAND], sets, counts)
     for radius in (radius for radius in radii if radius > BAND):
         wide, keys = _wide_window(view, radius)
-        scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
-        chance = np.append(chance, _mean(keys / np.maximum(counts, 1), places[0])[..., None], axis=-1)
+        scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, sets, strict=True)]
+        chance = np.append(chance, _mean(keys / np.maximum(counts, 1), sets[0])[..., None], axis=-1)
     first, last = real_ends(padding, view.n_k)
     n = (last - first + 1)[..., None, None] if view.lead else last - first + 1
     fits = may_be_best(np.asarray(radii), scores[0], uniform[..., None], n)

@@ -26,7 +26,7 @@ from clearhead.tensors import is_tensor, to_numpy
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
-from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.grouping import Labels, grouped
 from clearhead.views.padding import OnlyQueries, find_padding
 from clearhead.views.patterns import Patterns, find_patterns
 
@@ -311,7 +311,7 @@ class View:
         they first appear. Weights are summed over the keys of a group and averaged over its queries; exact, in memory
         of the size of the answer.
         """
-        return between_groups(self, query_groups, key_groups)
+        return grouped(self, query_groups, key_groups)
 
     def average(self, heads: Any = None) -> Average:
         """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""

@@ -81,10 +81,10 @@ def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Fl
 
 def one_head(view: View, number: Any) -> tuple[Any, Any]:
     """The call and the sums of one head of a batch entry, by its number over all of them."""
-    return kernels.recompute.of_head(view.call, view.sums, *place(view, number))
+    return kernels.recompute.of_head(view.call, view.sums, *indices_of(view, number))
 
 
-def place(view: View, number: Any) -> tuple[tuple[int, ...], int]:
+def indices_of(view: View, number: Any) -> tuple[tuple[int, ...], int]:
     """Where the call has a head of a batch entry, by its number over all of them."""
     *batch, head = (int(i) for i in np.unravel_index(int(number), view.call.lead))
     return tuple(batch), head
