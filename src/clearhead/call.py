@@ -258,7 +258,7 @@ def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.nd
     return array
 
 
-def not_tensor(name: str, value: ArrayLike, beside: str = "q") -> ArrayLike:
+def not_tensor(name: str, value: Any, beside: str = "q") -> Any:
     """Refuse a tensor beside an array."""
     if is_tensor(value):
         raise TypeError(
