@@ -21,6 +21,7 @@ ELSEWHERE = {
     "masks/packed.py": ["masks/test_kinds.py"],
     "page/*": ["page/test_command.py"],
     "text/spans.py": ["text/test_labels.py"],
+    "torch/torch_masks.py": ["torch/test_multi_head.py", "outside/test_torch_modules.py"],
     "translate/batches.py": ["translate/test_training.py"],
     "translate/drawing.py": ["translate/test_sentences.py"],
     "translate/film.py": ["translate/test_command.py"],
