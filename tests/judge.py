@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .problems import Answer, Problem, in_range
+from .problems import Expected, Problem, in_range
 
 ORDERS = 4
 
@@ -41,8 +41,8 @@ class Judge:
     """
 
     problem: Problem
-    exact: Answer
-    plain: list[Answer]
+    exact: Expected
+    plain: list[Expected]
 
     def check(self, output: np.ndarray, lse: np.ndarray | None = None, *, slack: float = 1.0) -> None:
         """Fail unless the output, and the log Σ exp if there is one, are within the bounds."""

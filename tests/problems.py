@@ -70,7 +70,7 @@ def row(
     return Row(name, q, (*kv, n_k, q[-1]), v, dtype, layout, spoil, options)
 
 
-class Answer(NamedTuple):
+class Expected(NamedTuple):
     """Output, log Σ exp(score) of each query, and the size of the largest score."""
 
     output: np.ndarray
@@ -126,7 +126,7 @@ class Problem:
             options["bias"] = bias if self.lead else bias[0]
         return options
 
-    def textbook(self, kind: np.dtype[Any], order: Any = slice(None)) -> Answer:
+    def textbook(self, kind: np.dtype[Any], order: Any = slice(None)) -> Expected:
         """What the textbook says, computed and left in the given type. `order` is that of the d columns."""
         options = self.written_out()
         for name in ("mask", "bias"):
@@ -145,7 +145,7 @@ class Problem:
                 sinks = sink_column(options["sinks"], scores.shape).astype(kind)
                 scores = np.concatenate([scores, sinks], axis=-1)
             lse = np.broadcast_to(log_sum_exp(scores), (*self.lead, Q.shape[-2]))
-            return Answer(output, lse, float(np.abs(scores[np.isfinite(scores)]).max(initial=0)))
+            return Expected(output, lse, float(np.abs(scores[np.isfinite(scores)]).max(initial=0)))
 
 
 def build(row: Row) -> Problem:

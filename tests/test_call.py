@@ -122,6 +122,14 @@ class TestFloatsThatAreZerosAndOnes:
             TAKES_A_MASK[name](q, FLAGS, **bias)
         assert len(told) == 1
 
+    @pytest.mark.parametrize("array", [np.asarray, to_torch], ids=["arrays", "tensors"])
+    def test_strict_does_not_say_it_twice(self, rng, array):
+        q, flags = (array(x) for x in (rng.standard_normal((2, N, 8), np.float32), FLAGS))
+        for attend in (attention, look):
+            with pytest.warns(masks.MaskWarning) as told:
+                attend(q, q, q, mask=flags, strict=True)
+            assert len(told) == 1
+
     def test_a_backward_pass_does_not_say_it_again(self, rng):
         q = to_torch(rng.standard_normal((2, N, 8), np.float32)).requires_grad_()
         with pytest.warns(masks.MaskWarning):

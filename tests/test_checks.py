@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
 
 import clearhead
-import clearhead.torch as cht
 from clearhead import checks
 from clearhead.textbook.attention import (
     attention_scores,
@@ -179,6 +176,12 @@ REFUSALS = {
         lambda: attention_scores(np.ones((5, 3, 2)), np.ones((3, 7, 2))),
         ValueError,
         "the leading dimensions of Q (5, 3, 2), K (3, 7, 2) do not fit together: 5 query heads cannot share 3",
+    ),
+    "positions where heads are": (
+        lambda: attend(Q=np.ones((2, 30, 4, 11)), K=np.ones((2, 20, 4, 11)), V=np.ones((2, 20, 4, 13))),
+        ValueError,
+        "the number of key/value heads (30 heads of 4 queries, 20 heads of 4 keys: the axes are (…, heads, positions, "
+        "width); if the 30 and 20 are the positions, give q, k and v as x.swapaxes(-3, -2))",
     ),
     "d_model not divisible": (
         lambda: attention_cost(5, 512, 7),
@@ -348,6 +351,7 @@ class TestTensors:
             "X": lambda: self_attention(x, eye, eye, eye),
             "W_K": lambda: self_attention(eye, eye, x, eye),
             "mask": lambda: scaled_dot_product_attention(eye, eye, eye, x),
+            "sinks": lambda: scaled_dot_product_attention(eye, eye, eye, sinks=x[0, :1]),
             "K": lambda: heads(eye, x),
             "W_Q": lambda: heads.load_parameters(heads.parameters() | {"W_Q": x}),
             "image": lambda: cut_patches(x[..., None], 2),
@@ -364,29 +368,6 @@ class TestTensors:
             strict=True,
         ):
             np.testing.assert_array_equal(got, wanted)
-
-
-class TestNames:
-    @pytest.mark.parametrize(
-        ("module", "name", "hint"),
-        [
-            (clearhead, "MultiheadAttention", "clearhead has no MultiheadAttention; did you mean MultiHeadAttention?"),
-            (clearhead, "scaled_dot_product", "did you mean scaled_dot_product_attention"),
-            (clearhead, "CausalMask", "create_causal_mask"),
-            (clearhead, "zzz", "clearhead has no zzz (dir(clearhead) lists what it has)"),
-            (cht, "MultiHeadAttention", "clearhead.torch has no MultiHeadAttention; did you mean MultiheadAttention"),
-        ],
-    )
-    def test_a_name_that_is_not_there_is_answered_with_the_nearest(self, module, name, hint):
-        with pytest.raises(AttributeError, match=re.escape(hint)) as caught:
-            getattr(module, name)
-        assert caught.value.obj is None
-        assert not hasattr(module, "__nothing__")
-
-    def test_a_room_that_is_not_loaded_yet(self):
-        code = "import clearhead; clearhead.torch"
-        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert "clearhead.torch is loaded by its name only: import clearhead.torch" in run.stderr
 
 
 @pytest.mark.parametrize(

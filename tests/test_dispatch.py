@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import re
 from inspect import Parameter
 
 import ml_dtypes
@@ -90,7 +91,7 @@ class TestErrors:
         with pytest.raises(error, match=message):
             call(**arguments)
 
-    @pytest.mark.parametrize("name", ["k", "v", "mask", "bias"])
+    @pytest.mark.parametrize("name", ["k", "v", "mask", "bias", "sinks"])
     def test_tensors_beside_arrays_are_refused_with_advice(self, qkv, name, unchecked):
         arguments = dict(zip("qkv", qkv, strict=True)) | {name: torch.zeros(2, 3, 7, 11)}
         with pytest.raises(TypeError, match=rf"{name} is a torch tensor and q is not; .* \({name}.numpy\(\) shares"):
@@ -209,6 +210,28 @@ class TestStrict:
         assert "axes       (300 heads of 8 positions: the axes are" in str(explain(mistaken, mistaken, mistaken))
         right = mistaken.swapaxes(-3, -2)
         assert "axes" not in str(explain(right, right, right))
+
+    @pytest.mark.parametrize(
+        ("q", "k", "doubt"),
+        [
+            ((2, 300, 8, 5), (2, 100, 8, 5), "300 heads of 8 queries, 100 heads of 8 keys: .* if the 300 and 100 are"),
+            ((2, 1, 8, 5), (2, 300, 8, 5), "1 heads of 8 queries, 300 heads of 8 keys: .* if the 1 and 300 are"),
+            ((2, 300, 8, 5), (2, 300, 2, 5), "300 heads of 8 queries, 300 heads of 2 keys: .* if the 300 are"),
+            ((2, 32, 1, 5), (2, 8, 5, 5), None),  # the first steps of decoding: one head cannot share five
+            ((2, 32, 3, 5), (2, 32, 5, 5), None),
+        ],
+    )
+    def test_axes_are_doubtful_only_where_they_could_be_swapped(self, q, k, doubt):
+        said = str(explain(*(np.ones(shape, np.float32) for shape in (q, k, k))))
+        assert re.search(rf"axes       \({doubt}", said) if doubt else "axes" not in said
+
+    def test_positions_where_heads_are_and_other_numbers_of_them(self):
+        q, k = np.ones((2, 300, 8, 5), np.float32), np.ones((2, 200, 8, 5), np.float32)
+        for array in (np.asarray, torch.from_numpy):
+            with pytest.raises(ValueError, match=r"if the 300 and 200 are the positions, give q, k and v as"):
+                attention(*(array(x) for x in (q, k, k)))
+        with pytest.raises(ValueError, match=r"number of key/value heads$"):  # twelve heads and eight, and no doubt
+            attention(*(np.ones((2, h, 300, 5), np.float32) for h in (12, 8, 8)))
 
     def test_says_when_there_are_too_many_batch_axes(self, qkv):
         q, k, v = (x.reshape(1, 1, 1, 1, 1, *x.shape) for x in qkv)

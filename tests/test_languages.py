@@ -7,12 +7,14 @@ import os
 import pickle
 import pkgutil
 import string
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import clearhead
-from clearhead.languages import LANGUAGES, RefusedError, Said, speaking, spoken
+from clearhead.languages import LANGUAGES, NotThereError, RefusedError, Said, speaking, spoken
 
 
 @pytest.fixture(autouse=True)
@@ -84,11 +86,34 @@ def test_a_language_is_spoken_for_a_while(monkeypatch, before):
         monkeypatch.setenv("CLEARHEAD_LANG", before)
     with speaking("ko") as language:
         assert (language, spoken()) == ("ko", "ko")
+        assert os.environ.get("CLEARHEAD_LANG") == before
         with speaking(None) as same:
             assert (same, spoken()) == ("ko", "ko")
-    assert os.environ.get("CLEARHEAD_LANG") == before
+    assert spoken() == "en"
     with pytest.raises(ValueError, match="language must be one of 'en', 'ko', got 'fr'"), speaking("fr"):
         pass
+
+
+def test_threads_that_speak_at_once_do_not_hear_each_other():
+    both_speak = threading.Barrier(2, timeout=20)
+
+    def speak(language):
+        with speaking(language):
+            both_speak.wait()
+            heard = spoken()
+            both_speak.wait()
+        return heard, spoken()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(speak, ["ko", "en"])) == [("ko", "en"), ("en", "en")]
+
+
+def test_something_that_is_not_there_is_a_missing_file_and_said_in_korean():
+    missing = NotThereError(Said("no folder x", "x 폴더가 없습니다"))
+    for error in (missing, pickle.loads(pickle.dumps(missing))):
+        assert isinstance(error, FileNotFoundError)
+        assert str(error) == "no folder x"
+        assert error.said("ko") == "x 폴더가 없습니다"
 
 
 def every_text() -> Iterator[tuple[str, Said]]:

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "page/*": ["page/test_command.py"],
     "torch/derivative.py": ["torch/test_function.py", "torch/test_function_modes.py", "torch/test_gradcheck.py"],
     "text/spans.py": ["text/test_labels.py"],
+    "torch/torch_masks.py": ["torch/test_multi_head.py", "outside/test_torch_modules.py"],
     "translate/batches.py": ["translate/test_training.py"],
     "translate/drawing.py": ["translate/test_sentences.py"],
     "translate/film.py": ["translate/test_command.py"],

@@ -18,6 +18,6 @@ def __getattr__(name):
 
     if find_spec(f"{__name__}.{name}"):  # a room; `from clearhead import room` asks here first, and then loads it
         raise AttributeError(f"{__name__}.{name} is loaded by its name only: import {__name__}.{name}", name=name)
-    from clearhead.checks import no_such_name
+    from clearhead.names import no_such_name
 
     raise no_such_name(__name__, name, __all__)

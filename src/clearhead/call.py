@@ -115,6 +115,14 @@ class Call:
         """The number of the first key in the whole sequence."""
         return self.part.first_key if self.part else 0
 
+    def own(self, x: np.ndarray, batch: tuple[int, ...], head: int) -> np.ndarray:
+        """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
+        lead = x.shape[:-2]
+        if not lead:
+            return x
+        place = (*batch, head // (self.heads // lead[-1]))[-len(lead) :]
+        return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
+
     def strips(self) -> Iterator[tuple[Call, slice]]:
         """This call as calls whose masks a kernel understands, each for some of the queries."""
         if self.rule is None:
@@ -162,7 +170,7 @@ def prepare(
 ) -> Call:
     """Check the arguments of `attention` and settle what they mean.
 
-    `again`: they have been here before, so that a bias of n × n numbers need not be looked through once more.
+    `again`: they come here twice, and this time a bias of n × n numbers need not be looked through, nor doubts be said.
     """
     slow: list[str] = []
     q, k, v = (_array(name, x, slow) for name, x in (("q", q), ("k", k), ("v", v)))
@@ -174,42 +182,52 @@ def prepare(
     scores_shape = (*batch_shape, heads, n_q, n_k) if has_heads else (n_q, n_k)
 
     if not (mask is None or isinstance(mask, masks.Mask)):
-        mask = checks.mask_array(not_tensor("mask", mask), scores_shape)
+        mask = checks.mask_array(not_tensor("mask", mask), scores_shape, again=again)
         if mask.dtype != np.bool_:
             bias, mask = _sum_of_biases(bias, mask, scores_shape, slow), None
     part = None if part is None else checked_part(part)
-    sizes = masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ()))
-    resolved = masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
-    allowed = resolved.allowed
-    if allowed is not None:
-        allowed = checks.fits("mask", allowed, scores_shape)
-        allowed = np.broadcast_to(allowed, (*allowed.shape[:-2], n_q, n_k))
-    if resolved.rule is not None:
-        slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
-
+    resolved = _settled(mask, masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ())), scores_shape, slow)
     table: np.ndarray | None = None
     bias_shape: tuple[int, ...] = ()
     if isinstance(bias, RelativeBias):
-        table = bias.table(n_q, n_k, *(part or ()))
-        if table.shape[0] not in (1, heads):
-            raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
-        table, bias = _within(checks.additive("bias", table, table.shape), q, k, v), None
+        table, bias = _within(_table(bias, n_q, n_k, heads, part), q, k, v), None
     elif bias is not None:
         bias = _array("bias", bias, slow, ndim=0)
         bias = _within(bias if again else checks.additive("bias", bias, scores_shape), q, k, v)
         bias_shape = bias.shape
         bias = np.broadcast_to(bias, (*bias_shape[:-2], n_q, n_k))
     if sinks is not None:
-        sinks = checks.sink_per_head(sinks, heads)
+        sinks = checks.sink_per_head(not_tensor("sinks", sinks), heads)
     rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
     call = Call(
         q, k, v, batch_shape, heads, kv_heads, has_heads,
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
-        resolved.ranges, allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
+        resolved.ranges, resolved.allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
         period=resolved.period, phase=resolved.phase, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
+
+
+def _settled(
+    mask: masks.Mask | np.ndarray | None, sizes: masks.Sizes, scores_shape: tuple[int, ...], slow: list[str]
+) -> masks.Resolved:
+    """What a mask allows in a call, its array as tall and wide as the scores."""
+    resolved = masks.Resolved(allowed=mask) if isinstance(mask, np.ndarray) else masks.resolve(mask, sizes)
+    if resolved.rule is not None:
+        slow.append("the mask cannot be said in runs of keys, so NumPy works it out for each place, strip by strip")
+    if resolved.allowed is None:
+        return resolved
+    allowed = checks.fits("mask", resolved.allowed, scores_shape)
+    return resolved._replace(allowed=np.broadcast_to(allowed, (*allowed.shape[:-2], sizes.n_q, sizes.n_k)))
+
+
+def _table(bias: RelativeBias, n_q: int, n_k: int, heads: int, part: Part | None) -> np.ndarray:
+    """A relative bias as one number for each head, or one for all, and distance."""
+    table = bias.table(n_q, n_k, *(part or ()))
+    if table.shape[0] not in (1, heads):
+        raise ValueError(f"the bias is for {table.shape[0]} heads but there are {heads}")
+    return checks.additive("bias", table, table.shape)
 
 
 def refuse_slow(reasons: Sequence[str]) -> None:
@@ -240,7 +258,7 @@ def _array(name: str, value: ArrayLike, slow: list[str], ndim: int = 2) -> np.nd
     return array
 
 
-def not_tensor(name: str, value: ArrayLike, beside: str = "q") -> ArrayLike:
+def not_tensor(name: str, value: Any, beside: str = "q") -> Any:
     """Refuse a tensor beside an array."""
     if is_tensor(value):
         raise TypeError(
@@ -264,7 +282,7 @@ def leading_axes(
     if heads == 1 and kv_heads > 1:
         heads = kv_heads
     if heads != kv_heads:
-        checks.head_groups(heads, kv_heads)
+        checks.head_groups(heads, kv_heads, tuple(q.shape), tuple(k.shape))
     try:
         return tuple(broadcast(q.shape[:-3], k.shape[:-3], v.shape[:-3])), heads, kv_heads
     except ValueError:

@@ -6,19 +6,15 @@ that the same mistake reads the same wherever it is made.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 
 @runtime_checkable
@@ -85,32 +81,6 @@ def float_array(name: str, value: ArrayLike, *, ndim: int = 0) -> np.ndarray:
 def compute_type(*dtypes: DTypeLike) -> np.dtype[Any]:
     """The type arithmetic runs in: float64 if any input is, else float32, so half precision never accumulates."""
     return np.dtype(np.float64 if any(np.dtype(t).name == "float64" for t in dtypes) else np.float32)
-
-
-def by_name_only(cure: str) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """For a function that takes keywords only: an argument without its name is answered with the cure."""
-
-    def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        @functools.wraps(function)
-        def named(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-            if arguments:
-                given = ", ".join(repr(argument) for argument in arguments)
-                raise TypeError(f"{function.__name__}({given}): {cure}")
-            return function(*arguments, **options)
-
-        return named
-
-    return decorated
-
-
-def no_such_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """What a module answers to a name it has not: the ones that are spelled much like it."""
-    spelled = {word.lower(): word for word in known}
-    near = difflib.get_close_matches(name.lower(), spelled, n=1 if name.lower() in spelled else 3, cutoff=0.7)
-    meant = " or ".join(spelled[word] for word in near)
-    hint = f"; did you mean {meant}?" if meant else f" (dir({module}) lists what it has)"
-    # The name without its object: Python would look for likely ones too, and say them a second time.
-    return AttributeError(f"{module} has no {name}{hint}", name=name)
 
 
 def count(name: str, value: object, *, least: int | None = 1) -> int:
@@ -187,28 +157,50 @@ def head_width(d_model: int, num_heads: int) -> int:
     return d_model // num_heads
 
 
-def doubtful_axes(heads: int, positions: int) -> str | None:
-    """A word on which axis was taken for what, where there are so many heads that they may be positions."""
-    if heads <= 4 * positions:
+def doubtful_axes(q: tuple[int, ...], k: tuple[int, ...]) -> str | None:
+    """A word on which axis was taken for what, where there are so many heads that they may be positions.
+
+    q (…, h, n_q, d)  k (…, h_kv, n_k, d), shapes
+    """
+    return _swapped_axes(q, k) if max(_heads(q), _heads(k)) > 4 * max(q[-2], k[-2]) else None
+
+
+def _swapped_axes(q: tuple[int, ...], k: tuple[int, ...]) -> str | None:
+    """What to do if heads and positions are the other way round; None where they would not fit that way either."""
+    (heads, n_q), (kv_heads, n_k) = ((_heads(x), x[-2]) for x in (q, k))
+    if not n_k or n_q % n_k:
         return None
+    taken, positions = f"{heads} heads of {n_q} positions", f"{heads}"
+    if (heads, n_q) != (kv_heads, n_k):
+        taken = f"{heads} heads of {n_q} queries, {kv_heads} heads of {n_k} keys"
+    if heads != kv_heads:
+        positions = f"{heads} and {kv_heads}"
     return (
-        f"({heads} heads of {positions} positions: the axes are (…, heads, positions, width); if the {heads} are the "
-        "positions, give q, k and v as x.swapaxes(-3, -2))"
+        f"({taken}: the axes are (…, heads, positions, width); if the {positions} are the positions, give q, k and v "
+        "as x.swapaxes(-3, -2))"
     )
 
 
-def head_groups(heads: int, kv_heads: int) -> int:
-    """How many query heads share one key/value head."""
+def _heads(shape: tuple[int, ...]) -> int:
+    return shape[-3] if len(shape) > 2 else 1
+
+
+def head_groups(heads: int, kv_heads: int, *shapes: tuple[int, ...]) -> int:
+    """How many query heads share one key/value head. shapes: those of q and k, if there are arrays."""
     if kv_heads == 0 or heads % kv_heads:
+        doubt = _swapped_axes(*shapes) if shapes and max(heads, kv_heads) > max(x[-2] for x in shapes) else None
         raise ValueError(
-            f"{heads} query heads cannot share {kv_heads} key/value heads evenly; "
-            "the number of query heads must be a multiple of the number of key/value heads"
+            f"{heads} query heads cannot share {kv_heads} key/value heads evenly; the number of query heads must be a "
+            f"multiple of the number of key/value heads{f' {doubt}' if doubt else ''}"
         )
     return heads // kv_heads
 
 
-def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k)."""
+def mask_array(mask: ArrayLike, shape: tuple[int, ...], *, again: bool = False) -> np.ndarray:
+    """A boolean or additive mask that broadcasts to the scores' shape (…, n_q, n_k).
+
+    `again`: it comes here twice, and what is doubtful about it is said at the other time.
+    """
     if callable(mask) or isinstance(mask, str):
         raise TypeError(
             f"mask must be an array or a mask from clearhead.masks, got {mask!r} (masks.causal() with its parentheses "
@@ -221,7 +213,7 @@ def mask_array(mask: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
             "(mask.astype(bool) turns 0 and 1 into a boolean mask)"
         )
     fits("mask", array, shape)
-    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1:
+    if array.dtype != np.bool_ and array.size and _largest("mask", array) == 1 and not again:
         cure = (
             "mask.astype(bool), or mask.bool() of a tensor, lets the ones attend; as bias= it is added without a word"
         )
@@ -319,7 +311,8 @@ def _largest(name: str, array: np.ndarray) -> float:
 
 def sink_per_head(sinks: ArrayLike | float, heads: int) -> np.ndarray:
     """One score per head, or one for all of them."""
-    array = float_array("sinks", np.asarray(sinks, dtype=None if np.ndim(sinks) else float))
+    array = as_array("sinks", sinks)
+    array = float_array("sinks", array if array.ndim else array.astype(float))
     if array.ndim > 1 or array.size not in (1, heads):
         raise ValueError(f"sinks need one number per head, shape ({heads},), got shape {array.shape}")
     if np.isnan(array).any() or np.isposinf(array).any():

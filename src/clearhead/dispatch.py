@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.call import Options, Part, not_tensor, prepare, refuse_slow
 from clearhead.kernels.explanation import Explanation
 from clearhead.tensors import is_tensor
@@ -66,6 +66,7 @@ def attention(
 def attention(
     q: Any, k: Any, v: Any, mask: Any = None, *, return_lse: bool = False, **options: Unpack[Options]
 ) -> Any: ...
+@names.own_options
 def attention(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
@@ -177,6 +178,7 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
     return checks.float_array(name, not_tensor(name, value, "output 0"), ndim=ndim)
 
 
+@names.own_options
 def explain(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
@@ -200,7 +202,7 @@ def explain(
 
     of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, whose options
     top_k and map_size are. The answer is data, and what `strict` would refuse is in its `slow`; printed, it is a few
-    lines of text.
+    lines of text. `strict` itself is taken, so that the arguments can be the same ones, and changes nothing here.
     """
     options: dict[str, Any] = {
         "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import NamedTuple
 
 LANGUAGES = ("en", "ko")
@@ -44,38 +45,48 @@ class RefusedError(ValueError):
         self.said = said
 
     def __reduce__(self) -> tuple[type[RefusedError], tuple[Said]]:
-        return RefusedError, (self.said,)
+        return type(self), (self.said,)
+
+
+class NotThereError(RefusedError, FileNotFoundError):
+    """A file or folder that is not there, said in every language."""
+
+
+_now: ContextVar[str | None] = ContextVar("clearhead's language", default=None)
 
 
 def spoken(language: str | None = None) -> str:
-    """The language asked for, else that of CLEARHEAD_LANG, else that of the locale, else English.
+    """The language asked for, else the one that is being spoken, else that of CLEARHEAD_LANG, else of the locale.
 
     Raises:
         ValueError: `language` or CLEARHEAD_LANG names one that clearhead does not speak.
     """
     if language is not None:
         return _known("language", language)
+    if now := _now.get():
+        return now
     if chosen := os.environ.get(VARIABLE):
         return _known(VARIABLE, chosen)
+    return spoken_by_locale()
+
+
+def spoken_by_locale() -> str:
+    """Korean in a Korean locale, else English."""
     locale = next((value for name in LOCALE if (value := os.environ.get(name))), "")
     return "ko" if locale.partition("_")[0].partition(".")[0] == "ko" else "en"
 
 
 @contextlib.contextmanager
 def speaking(language: str | None) -> Iterator[str]:
-    """Speak a language for a while, wherever none is asked for: in all rooms, threads and processes begun meanwhile.
+    """Speak a language for a while, wherever none is asked for: in all rooms, but in no other thread or task.
 
-    None leaves it to the environment.
+    None goes on with the one that is spoken.
     """
-    before, language = os.environ.get(VARIABLE), spoken(language)
-    os.environ[VARIABLE] = language
+    before = _now.set(spoken(language))
     try:
-        yield language
+        yield spoken()
     finally:
-        if before is None:
-            os.environ.pop(VARIABLE, None)
-        else:
-            os.environ[VARIABLE] = before
+        _now.reset(before)
 
 
 def _known(name: str, language: str) -> str:

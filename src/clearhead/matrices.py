@@ -123,7 +123,7 @@ class Pooled(NamedTuple):
 
     total: np.ndarray
     peak: np.ndarray
-    places: np.ndarray
+    unmasked: np.ndarray
 
 
 def pool(
@@ -176,7 +176,7 @@ class StoredMatrix:
     """
 
     def __init__(self, weights: ArrayLike, *, allowed: ArrayLike | None = None, tokens: Tokens | None = None) -> None:
-        self.array = as_array("weights", weights)
+        self.array = as_floats("weights", weights)
         if self.array.ndim < 2:
             raise ValueError(
                 f"weights must be (n_q, n_k) or (h, n_q, n_k), got shape {self.array.shape} "
@@ -281,7 +281,7 @@ class StoredMatrix:
         return part if head is None or not self.lead else part[..., head, :, :]
 
 
-def as_array(name: str, value: ArrayLike) -> np.ndarray:
+def as_floats(name: str, value: ArrayLike) -> np.ndarray:
     """`value` as an array of floats; a torch tensor may need gradients, live on a device or be bfloat16."""
     tensor: Any = value
     if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):

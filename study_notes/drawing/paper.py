@@ -6,9 +6,7 @@ names inside, so that the same run gives the same file.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from clearhead.figures.lettering import families
-from clearhead.languages import VARIABLE
+from clearhead.languages import speaking
 
 FOLDER = Path(__file__).parents[1] / "figures"
 COMMAND = "python -m study_notes.drawing"
@@ -52,19 +50,6 @@ class Drawing:
         with mpl.rc_context({"svg.hashsalt": self.name, "svg.fonttype": "path"}):
             figure.savefig(path, dpi=PNG_DPI, metadata=metadata)
         return path
-
-
-@contextlib.contextmanager
-def speaking(language: str) -> Iterator[None]:
-    """Let the words that clearhead itself puts into a figure be in this language, whatever the locale."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = language
-    try:
-        yield
-    finally:
-        os.environ.pop(VARIABLE)
-        if before is not None:
-            os.environ[VARIABLE] = before
 
 
 registry: dict[str, Drawing] = {}

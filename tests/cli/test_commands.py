@@ -128,9 +128,41 @@ def test_the_language_is_that_of_the_option_then_of_the_variable_then_of_the_loc
     monkeypatch.delenv("CLEARHEAD_LANG")
     monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
     assert title("visualize") == "사용법"
-    monkeypatch.setenv("CLEARHEAD_LANG", "fr")
-    assert cli.main(["--help"]) == 2
-    assert capsys.readouterr().err == "clearhead: CLEARHEAD_LANG must be one of 'en', 'ko', got 'fr'\n"
+
+
+def test_a_variable_that_names_no_language_is_told_and_passed_over(monkeypatch, capsys):
+    monkeypatch.setenv("CLEARHEAD_LANG", "kr")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert cli.main(["--version"]) == 0
+    out, err = capsys.readouterr()
+    assert out == f"clearhead {clearhead.__version__}\n"
+    assert err == "clearhead: CLEARHEAD_LANG is 'kr', which is none of en, ko; going on in English\n"
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    assert cli.main(["translate", "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("사용법: ")
+    assert err == "clearhead: CLEARHEAD_LANG='kr': 쓸 수 있는 언어(en, ko)가 아닙니다. 한국어로 계속합니다\n"
+    assert cli.main(["--language", "en", "--version"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_mistake_is_not_buried_under_the_usage(command, capsys):
+    def fail(options):
+        raise argparse.ArgumentError(None, "--size goes with nothing")
+
+    command(fail)
+    advice = "`clearhead try --help` shows how it is used.\n"
+    for arguments, said in ((["--sise", "7"], "unrecognized arguments: --sise 7"), ([], "--size goes with nothing")):
+        assert cli.main(["try", *arguments]) == 2
+        assert capsys.readouterr().err == f"clearhead try: error: {said}\n{advice}"
+
+
+def test_the_usage_names_every_option(capsys):
+    assert cli.main(["--help"]) == 0
+    usage, *rest = capsys.readouterr().out.splitlines()
+    for option in ("-h", "--version", "--language"):
+        assert f"[{option}" in usage
+        assert any(line.strip().startswith(option) for line in rest)
 
 
 def test_nothing_is_left_of_a_language_that_was_spoken(monkeypatch):
@@ -167,6 +199,8 @@ def test_nothing_is_left_of_a_language_that_was_spoken(monkeypatch):
         ["translate", "고양이가 " * 100],
         ["translate", "고양이가 쥐를 잡았다", "--model", "없음.safetensors"],
         ["translate", "고양이가 쥐를 잡았다", "--layer", "99"],
+        ["translate", "고양이가 쥐를 잡았다", "--figure", "그림.bmp"],
+        ["translate", "고양이가 쥐를 잡았다", "--figure", "없음/그림.png"],
         ["visualize", "--format", "bmp"],
         ["visualize", "고냥이"],
         ["visualize", "고양이", "--text", "고양이"],
@@ -195,7 +229,7 @@ def test_it_is_a_module_too(tmp_path):
     assert subprocess.check_output([*command, "--version"], text=True) == f"clearhead {clearhead.__version__}\n"
     found = subprocess.run([*command, "transalte"], capture_output=True, text=True, check=False)
     assert found.returncode == 2
-    assert "-m clearhead [-h]" in found.stderr
+    assert "-m clearhead --help` shows" in found.stderr
 
 
 def test_a_reader_that_stops_reading_is_no_error():

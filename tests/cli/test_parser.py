@@ -10,6 +10,7 @@ import pytest
 
 from clearhead.cli.parser import argparse_speaking, asked_language, columns, make_parser, without_language, wrapped
 from clearhead.cli.words import ARGPARSE
+from clearhead.languages import speaking
 
 # Said to whoever writes a command and not to whoever uses it, or of what no command here has: subcommands, files
 # opened by argparse, groups of options that exclude each other, deprecated ones.
@@ -31,6 +32,7 @@ NEVER_SAID = {
     "mutually exclusive arguments must be optional",
     "%r is not callable",
     ".__call__() not defined",
+    "%(prog)s: error: %(message)s\n",  # ours is said instead, without the usage
     "%(prog)s: warning: %(message)s\n",
     "option '%(option)s' is deprecated",
     "argument '%(argument_name)s' is deprecated",
@@ -65,7 +67,7 @@ def test_all_that_argparse_says_to_a_user_is_there_in_korean():
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_mistakes_in_korean(capsys, arguments, message):
-    with argparse_speaking("ko"):
+    with speaking("ko"), argparse_speaking("ko"):
         parser = make_parser("해보기")
         parser.add_argument("--size", type=int)
         parser.add_argument("--kind", choices=("a", "b"))
@@ -73,9 +75,9 @@ def test_mistakes_in_korean(capsys, arguments, message):
         parser.add_argument("--quick", action="store_true")
         with pytest.raises(SystemExit):
             parser.parse_args(arguments)
-    usage, *_, error = capsys.readouterr().err.splitlines()
-    assert usage.startswith("사용법: 해보기 [-h]")
+    error, advice = capsys.readouterr().err.splitlines()
     assert error == f"해보기: 오류: {message}"
+    assert advice == "사용법은 `해보기 --help`로 볼 수 있습니다."
 
 
 @pytest.mark.parametrize(

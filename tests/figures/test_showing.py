@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import sys
 import warnings
 from types import SimpleNamespace
@@ -14,6 +15,8 @@ from matplotlib._pylab_helpers import Gcf
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends import backend_agg
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from clearhead.figures import visualize_attention
 
@@ -37,6 +40,32 @@ def test_a_notebook_displays_it_once(figure, monkeypatch):
     assert figure.show() is None
     assert shown == [figure]
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+CELLS = (
+    "import numpy as np, clearhead as ch; figure = ch.visualize_attention(np.eye(3)); q = np.eye(5)[None]",
+    "figure",
+    "figure.show()",
+    "ch.look(q, q, tokens=list('가나다라마')).plot()",
+    "print(figure.canvas.manager, 'matplotlib.pyplot' in __import__('sys').modules)",
+    "%matplotlib inline",
+    "figure",
+    "figure.show(); figure",
+)
+
+
+def test_a_real_kernel_displays_it_as_a_picture_and_once(tmp_path):
+    """As the last line of a cell and when it is asked for, whether or not matplotlib's own support is switched on."""
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in CELLS])
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    pictures = [
+        [base64.b64decode(output["data"]["image/png"])[:8] for output in cell.outputs if "data" in output]
+        for cell in notebook.cells
+    ]
+    png = b"\x89PNG\r\n\x1a\n"
+    assert pictures == [[], [png], [png], [png], [], [], [png], [png, png]]
+    printed = [[output["text"] for output in cell.outputs if "text" in output] for cell in notebook.cells]
+    assert printed == [[], [], [], [], ["None False\n"], [], [], []]  # no window, no pyplot, and no warning
 
 
 def test_without_a_window_it_says_how_to_save(figure, monkeypatch, tmp_path):

@@ -120,6 +120,8 @@ def test_any_window_has_the_bits_of_the_whole(call):
         np.testing.assert_array_equal(recompute.weights(call, sums, rows, cols), whole[..., rows, :][..., cols])
         alone = recompute.weights(*recompute.of_head(call, sums, (1,), 4), rows, cols)
         np.testing.assert_array_equal(alone[0], whole[1, 4][rows][:, cols])
+        entry = recompute.weights(*recompute.of_entry(call, sums, (1,)), rows, cols)
+        np.testing.assert_array_equal(entry, whole[1][:, rows][:, :, cols])
 
 
 def test_the_weights_give_the_output_and_the_statistics(call):
@@ -148,7 +150,7 @@ def test_pooled_is_the_weights_in_cells(call, bits):
 
     np.testing.assert_allclose(found.total, cells(weights).sum(axis=(3, 5)), rtol=2e-6, atol=1e-12)
     np.testing.assert_array_equal(found.peak, cells(weights).max(axis=(3, 5)))
-    np.testing.assert_array_equal(found.places, cells(there).sum(axis=(3, 5)))
+    np.testing.assert_array_equal(found.unmasked, cells(there).sum(axis=(3, 5)))
 
 
 def _allowed(call, batch, head):

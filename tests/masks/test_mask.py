@@ -45,11 +45,31 @@ class TestJoining:
         assert masks.parts(a & (b & c)) == [a, b, c]
         assert masks.parts(~(a & b)) == [~(a & b)]
 
-    @pytest.mark.parametrize("other", [None, 1, [[True]], np.ones((3, 3))])
-    def test_with_nothing_else(self, other, unchecked):
+    @pytest.mark.parametrize(
+        ("other", "got"), [(None, "NoneType"), (1, "int"), ([[True]], "list"), (np.ones((3, 3)), "ndarray of float64")]
+    )
+    def test_with_nothing_else(self, other, got, unchecked):
+        sentence = rf"joined with a mask from clearhead.masks or a boolean NumPy array, got {got} \(masks.array\(x\)"
         for join in (lambda: masks.causal() & other, lambda: other | masks.causal()):
-            with pytest.raises(TypeError, match=r"unsupported operand|does not support"):
+            with pytest.raises(TypeError, match=sentence):
                 join()
+
+    @pytest.mark.parametrize(
+        "join",
+        [
+            pytest.param(lambda a, b: a + b, id="+"),
+            pytest.param(lambda a, b: a.array(3) + b, id="array + mask"),
+            pytest.param(lambda a, b: 1 - b, id="1 - mask"),
+            pytest.param(lambda a, b: a - b, id="-"),
+            pytest.param(lambda a, b: a * b, id="*"),
+            pytest.param(lambda a, b: 2 * b, id="2 *"),
+            pytest.param(lambda a, b: a ^ b, id="^"),
+            pytest.param(lambda a, _: -a, id="negative"),
+        ],
+    )
+    def test_arithmetic_is_answered_with_the_operators_there_are(self, join, unchecked):
+        with pytest.raises(TypeError, match=r"a & b is what both allow, a \| b what either allows, ~a what a forbids"):
+            join(masks.causal(), masks.window(3))
 
     def test_padding_is_that_of_the_masks_that_say_so(self):
         sizes = masks.Sizes(4, 4, (2,), 3)
@@ -62,8 +82,10 @@ class TestJoining:
             assert other.padding(sizes) is None
 
     def test_a_mask_is_neither_true_nor_false(self):
-        with pytest.raises(TypeError, match=r"no truth value; join masks with &, \| and ~"):
-            masks.causal() and masks.window(3)
+        a, b = masks.causal(), masks.window(3)
+        for asked in (lambda: a and b, lambda: a or b, lambda: not a, lambda: bool(a), lambda: 1 if a else 2):
+            with pytest.raises(TypeError, match=r"join masks with &, \| and ~ instead of and, or and not"):
+                asked()
 
 
 class TestShown:

@@ -8,10 +8,32 @@ import pytest
 from clearhead.textbook.token_kinds import are, is_padding, is_punctuation, is_separator, of_kind
 
 SEPARATORS = ["[CLS]", "[SEP]", "<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<bos>", "<end>", "<|eot_id|>"]
-PUNCTUATION = ["[", ".", ",", "!", "...", "▁,", "Ġ(", "␣–", "##'", "。", "、", "「", "?!", "\n", "⏎", "Ċ", "#", "##-"]
+PUNCTUATION = [
+    "[",
+    ".",
+    ",",
+    "!",
+    "...",
+    "▁,",
+    "Ġ(",
+    "␣–",
+    "##'",
+    "。",
+    "、",
+    "「",
+    "?!",
+    "\n",
+    "⏎",
+    "Ċ",
+    "#",
+    "##-",
+    "‹",
+    "›",
+    "▁‹",
+]
 PADDING = ["[PAD]", "<pad>", "<|pad|>", "<|padding|>", "<|finetune_right_pad_id|>", "<PAD>"]
 NEITHER = ["word", "▁the", "##ing", "[MASK]", "<unk>", "[UNK]", "[unused7]", "<0x0A>", "3.14", "a.", "$", "", "␣",
-           "pad", "나는", "<"]  # fmt: skip
+           "pad", "나는", "<", "<extra_id_0>", "<extra_id_99>", "<br>", "<br/>", "</p>", "<H1>"]  # fmt: skip
 
 
 @pytest.mark.parametrize("label", SEPARATORS + PUNCTUATION + PADDING + NEITHER)

@@ -26,7 +26,7 @@ from clearhead.torch import attention, biases
 
 from ..judge import half_unit, root_mean_square
 from ..layouts import LAYOUTS
-from ..problems import Answer, Problem, Row
+from ..problems import Expected, Problem, Row
 from .forced import in_chunks
 
 ORDERS = 4
@@ -109,7 +109,7 @@ def _only(mask: Any, clean: np.ndarray) -> Any:
     return mask & flags if mask.dtype == torch.bool else torch.where(flags, mask, -torch.inf)
 
 
-def clean_queries(problem: Problem, answer: Answer) -> np.ndarray:
+def clean_queries(problem: Problem, answer: Expected) -> np.ndarray:
     """Which queries see nothing but numbers, or nothing at all: (…, h, n_q)
 
     A query that is not finite is clean only where it may attend to no key; in sight of some it has no derivative.
@@ -199,7 +199,7 @@ class Judge:
     """
 
     problem: Problem
-    answer: Answer
+    answer: Expected
     clean: np.ndarray
     incoming: Incoming
     exact: dict[str, np.ndarray]
@@ -290,7 +290,7 @@ def has_the_bits_of_attention(problem: Problem, output: torch.Tensor, lse: torch
         np.testing.assert_array_equal(to_numpy(got).view(np.uint8), array.view(np.uint8), what)
 
 
-def is_the_textbook(problem: Problem, answer: Answer, output: torch.Tensor) -> None:
+def is_the_textbook(problem: Problem, answer: Expected, output: torch.Tensor) -> None:
     """The judge's own output, within rounding of float64."""
     kept = 1 - problem.options.get("dropout", 0)
     steepness = max(1, answer.largest_score) if answer.largest_score < 1e15 else 1

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -92,6 +94,25 @@ def test_selected_sentences_go_on_by_themselves():
         assert (chosen.length, cache.length) == (6, 5)
         assert torch.equal(cache.K, keys)
     assert KeyValueCache().select(torch.tensor([0])).K is None
+
+
+def test_copies_go_on_by_themselves():
+    """One prompt, continued in several ways."""
+    with torch.no_grad():
+        cache, (keys, values) = filled([4, 1])
+        copies = [copy.copy(cache) for _ in range(2)]
+        for seed, each in enumerate((*copies, cache)):
+            each.joined(*step(2, seed=50 + seed))
+            each.keep(2)
+        for seed, each in enumerate((*copies, cache)):
+            more = step(2, seed=50 + seed)
+            assert (each.length, each.holds) == (7, "self")
+            assert torch.equal(each.K, torch.cat([keys, more[0]], dim=-2))
+            assert torch.equal(each.V, torch.cat([values, more[1]], dim=-2))
+    assert copy.copy(KeyValueCache()).K is None
+    memory = KeyValueCache()
+    memory.keep_memory(*step(5))
+    assert torch.equal(copy.copy(memory).recalled(torch.zeros(B, 5, 11))[0], step(5)[0])
 
 
 def test_a_memory_is_recalled_as_it_was():

@@ -247,6 +247,26 @@ def test_blocks_are_nested(calls):
     assert untouched(model)
 
 
+def test_calls_that_are_left_to_torch_do_not_count(calls):
+    """On another device there are no kernels; the blocks around a call there do not count it, once or twice."""
+    there, x = torch.empty(1, 2, N_S, 5, device="meta"), randn(1, 2, N_S, 5)
+    with swapped() as outer, swapped() as inner:
+        assert imported_earlier(there, there, there).shape == there.shape
+        assert (outer.calls, inner.calls, calls) == (0, 0, [])
+        imported_earlier(x, x, x)
+        assert (outer.calls, inner.calls) == (1, 1)
+        imported_earlier(there, there, there, is_causal=True)
+    assert (outer.calls, inner.calls, len(calls)) == (1, 1, 1)
+
+
+def test_a_model_elsewhere_is_told_where_the_kernels_are():
+    model = nn.MultiheadAttention(D, H, device="meta")
+    x = torch.empty(N_S, B, D, device="meta")
+    message = r"this MultiheadAttention is on meta, and the kernels read tensors on the CPU; model.cpu\(\) brings it"
+    with pytest.warns(NothingSwapped, match=message), swapped(model):
+        model(x, x, x)
+
+
 def test_only_the_models_that_are_named(calls):
     one, other, x = Attend(), Attend(), randn(1, 2, N_S, 5)
     with swapped(one):

@@ -267,6 +267,17 @@ class TestTheTable:
         assert isinstance(found.score, float)
         assert len(str(found).splitlines()) == 2
 
+    def test_it_is_a_mapping_of_names_to_scores(self):
+        found = look(draw(3, 5, 7), draw(3, 5, 7)).patterns()
+        assert "self" in found
+        assert "induction" not in found
+        assert found.get("induction") is None
+        assert list(found) == list(found.keys()) == list(found.scores)
+        assert len(found) == len(found.scores)
+        assert all(found[name] is score for name, score in found.items())
+
     def test_a_pattern_that_is_not_there(self):
         with pytest.raises(ValueError, match=r"'induction' is not one of self, .* local \(those of tokens need"):
+            look(draw(5, 7), draw(5, 7)).patterns()["induction"]
+        with pytest.raises(KeyError):  # as a mapping has it
             look(draw(5, 7), draw(5, 7)).patterns()["induction"]

@@ -144,3 +144,13 @@ class TestErrors:
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_more_places_in_a_cell_than_float32_can_count(dtype):
+    """Beyond 2²⁴ a float32 passes over odd numbers."""
+    n = 6_001
+    q = np.random.default_rng(0).standard_normal((2, n, 1)).astype(dtype)
+    view = look(q, q, mask=masks.causal(), map_size=1, top_k=0)
+    assert view.observed.map_count.tolist() == [[[n * (n + 1) // 2]]] * 2
+    np.testing.assert_allclose(view.map(), n / (n * (n + 1) / 2), rtol=1e-6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clearhead import biases, masks
+from clearhead import biases, kernels, masks
 from clearhead.views import look, windows
 
 H, N_Q, N_K, D = 3, 37, 53, 7
@@ -66,6 +66,21 @@ class TestWindows:
         view = look(q, k, mask=masks.causal())
         assert view.weights().shape == (5, 7)
         np.testing.assert_allclose(view.weights(rows=2, cols=slice(1, 4)), view.weights()[2, 1:4], rtol=1e-13)
+
+
+def test_the_first_key_of_each_entry_under_left_padding_and_no_other(monkeypatch):
+    """As many weights are computed again as are asked for, however many first keys there are."""
+    q, k = draw(5, 3, 7, 2), draw(5, 3, 7, 2, seed=1)
+    real = np.arange(7) >= np.array([2, 0, 5, 3, 2])[:, None]
+    view = look(q, k, mask=masks.causal() & real[:, None, None, :])
+    expected = np.stack([view.weights(batch=b, cols=int(real[b].argmax())) for b in range(5)])
+    computed = []
+    weights = kernels.recompute.weights
+    monkeypatch.setattr(kernels.recompute, "weights", lambda *a, **o: computed.append(weights(*a, **o)) or computed[-1])
+    np.testing.assert_array_equal(view.on_first, expected)
+    assert sum(x.size for x in computed) == 5 * 3 * 7
+    many = look(*(x.reshape(1, 1, 1, 1, 1, *x.shape) for x in (q, k)), mask=masks.causal() & real[:, None, None, :])
+    np.testing.assert_array_equal(many.on_first, expected.reshape(1, 1, 1, 1, 1, *expected.shape))
 
 
 KEYS = {

@@ -19,10 +19,10 @@ from typing import NamedTuple
 from clearhead import __version__
 from clearhead.advice import program
 from clearhead.cli import words
-from clearhead.cli.parser import argparse_speaking, asked_language, make_parser, without_language
-from clearhead.languages import RefusedError, Said, speaking, spoken
+from clearhead.cli.parser import USAGE, argparse_speaking, asked_language, make_parser, without_language
+from clearhead.languages import LANGUAGES, VARIABLE, RefusedError, Said, speaking, spoken, spoken_by_locale
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130  # what a shell expects of a command stopped by Ctrl-C
+FAILED, INTERRUPTED = 1, 130  # what a shell expects of a command stopped by Ctrl-C
 
 
 class Command(NamedTuple):
@@ -43,9 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         language = spoken(asked_language(arguments))
-    except ValueError as error:  # CLEARHEAD_LANG names no language
-        print(f"{program()}: {error}", file=sys.stderr)
-        return USAGE
+    except ValueError:  # CLEARHEAD_LANG names no language
+        language, known = spoken_by_locale(), ", ".join(LANGUAGES)
+        said = words.NO_LANGUAGE(language, program=program(), value=os.environ[VARIABLE], known=known)
+        print(said, file=sys.stderr)
     try:
         with speaking(language), argparse_speaking(language):
             return run(without_language(arguments))

@@ -7,11 +7,13 @@ import contextlib
 import itertools
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
-from clearhead.cli.words import ARGPARSE, LANGUAGE
+from clearhead.cli.words import ARGPARSE, LANGUAGE, MISUSED
 from clearhead.languages import LANGUAGES
 
 OPTION = "--language"
+USAGE = 2  # the exit status that says a command was not used as it is to be
 
 
 def asked_language(arguments: Sequence[str]) -> str | None:
@@ -35,9 +37,16 @@ def without_language(arguments: Sequence[str]) -> list[str]:
     return rest
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake with what is wrong, and leaves the usage to --help."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, MISUSED(program=self.prog, message=message))
+
+
 def make_parser(prog: str, **options: str) -> argparse.ArgumentParser:
     """A parser with --help and --language, which takes no abbreviations."""
-    parser = argparse.ArgumentParser(prog=prog, formatter_class=Formatter, allow_abbrev=False, **options)  # type: ignore[arg-type]
+    parser = Parser(prog=prog, formatter_class=Formatter, allow_abbrev=False, **options)  # type: ignore[arg-type]
     parser.add_argument(OPTION, choices=LANGUAGES, help=LANGUAGE())
     return parser
 

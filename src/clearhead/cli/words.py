@@ -8,7 +8,18 @@ DESCRIPTION = Said(
     "Exact attention, and every weight of it to look at.",
     "정확한 어텐션을 계산하고, 그 가중치를 하나하나 들여다봅니다.",
 )
-USAGE = Said("{program} [-h] [--version] COMMAND …", "{program} [-h] [--version] COMMAND …")
+USAGE = Said(
+    "{program} [-h] [--version] [--language {{en,ko}}] COMMAND …",
+    "{program} [-h] [--version] [--language {{en,ko}}] COMMAND …",
+)
+MISUSED = Said(
+    "{program}: error: {message}\n`{program} --help` shows how it is used.\n",
+    "{program}: 오류: {message}\n사용법은 `{program} --help`로 볼 수 있습니다.\n",
+)
+NO_LANGUAGE = Said(
+    "{program}: CLEARHEAD_LANG is {value!r}, which is none of {known}; going on in English",
+    "{program}: CLEARHEAD_LANG={value!r}: 쓸 수 있는 언어({known})가 아닙니다. 한국어로 계속합니다",
+)
 EPILOG = Said(
     "commands:\n{commands}\n\n`{program} COMMAND --help` says more about one of them.",
     "명령:\n{commands}\n\n명령마다 자세한 설명은 `{program} COMMAND --help`로 볼 수 있습니다.",
@@ -34,7 +45,6 @@ ARGPARSE = (
     Said("positional arguments", "인자"),
     Said("options", "옵션"),
     Said("show this help message and exit", "이 도움말을 보여 주고 끝냅니다"),
-    Said("%(prog)s: error: %(message)s\n", "%(prog)s: 오류: %(message)s\n"),
     Said("argument %(argument_name)s: %(message)s", "%(argument_name)s: %(message)s"),
     Said("unrecognized arguments: %s", "알 수 없는 인자입니다: %s"),
     Said("unexpected option string: %s", "여기에 올 수 없는 옵션입니다: %s"),

@@ -24,7 +24,7 @@ from clearhead.figures.options import LayerOptions, Options, takes_options
 from clearhead.figures.shading import EMPTY_COLOUR, Shading, text_colours
 from clearhead.figures.source import refuse_pair, source
 from clearhead.figures.ticks import key_ticks, query_ticks
-from clearhead.matrices import as_array, is_matrix
+from clearhead.matrices import as_floats, is_matrix
 from clearhead.textbook.patterns import name_pattern
 
 CELL = (0.56, 0.36)  # the width and height of a head while there is room for it
@@ -103,7 +103,7 @@ def _layers(views: Any) -> Any:
 def _table(layers: Any, statistic: str | Callable[[Any], ArrayLike], options: Options) -> tuple[np.ndarray, str]:
     """The numbers (layers, h), NaN where a layer has no such head, and what they are called."""
     if not isinstance(layers, list):
-        array = as_array("views", layers)
+        array = as_floats("views", layers)
         if array.size == 0 or not np.isfinite(array).all():
             raise ValueError(f"the numbers of {array.shape} layers × heads must be finite, and there must be some")
         return array.astype(np.float64), options.say(words.VALUE)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks
 from clearhead.figures.source import checked_head, source
-from clearhead.matrices import as_array, check_weights
+from clearhead.matrices import as_floats, check_weights
 from clearhead.textbook.image import patch_grid
 
 CLASS_TOKEN = "class"
@@ -111,7 +111,7 @@ def view_row(
 
 def _weight_table(weights: ArrayLike, grid: PatchGrid) -> tuple[Float[np.ndarray, "n_q n_k"], bool]:
     """One row for each query, or just one; and whether a class token stands before the patches."""
-    array = as_array("weights", weights)
+    array = as_floats("weights", weights)
     while array.ndim > 2 and len(array) == 1:
         array = array[0]
     table = array[None] if array.ndim == 1 else array

@@ -20,7 +20,7 @@ from clearhead.figures.layout import Layout
 from clearhead.figures.maps import SMALL, draw_map, size_of_values, value_notes, write_values
 from clearhead.figures.options import LayerOptions, Options, takes_options
 from clearhead.figures.ticks import key_ticks, query_ticks
-from clearhead.matrices import as_array, check_weights
+from clearhead.matrices import as_floats, check_weights
 
 
 class Shares(NamedTuple):
@@ -76,7 +76,7 @@ def _shares(rollout: Any, options: Options) -> Shares:
             f"rollout must be what clearhead.views.pooled_rollout returns, or shares (n, n), got a "
             f"{type(rollout).__name__}; visualize_rollout(views.pooled_rollout(layers)) draws that of several views"
         )
-    shares = as_array("rollout", getattr(rollout, "shares", rollout))
+    shares = as_floats("rollout", getattr(rollout, "shares", rollout))
     of_positions = np.asarray(getattr(rollout, "cells", np.arange(shares.shape[-1] if shares.ndim else 0)))
     if shares.ndim < 2 or shares.shape[-1] != shares.shape[-2] or not shares.size:
         raise ValueError(f"rollout must be (…, n, n), outputs × inputs, got shape {shares.shape}")

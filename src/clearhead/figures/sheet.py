@@ -22,9 +22,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from clearhead.figures import showing
+from clearhead.figures import showing, words
 from clearhead.figures.lettering import DPI, NOTE_SIZE, SAVED_DPI, drawable, largest, text_size, text_style, wrap
 from clearhead.files import unfinished
+from clearhead.languages import NotThereError, RefusedError
 
 MARGIN = 0.16
 TITLE_SIZE = 12.0
@@ -181,10 +182,10 @@ def checked_path(save: str | os.PathLike[str]) -> Path:
         raise TypeError(f"save must be a path such as 'attention.png', got {save!r} of type {type(save).__name__}")
     path = Path(save)
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"save must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {str(save)!r}")
+        raise RefusedError(words.NO_FORMAT.filled(others=", ".join(SUFFIXES[:-1]), last=SUFFIXES[-1], path=str(save)))
     path = path.resolve()  # a link keeps pointing where it pointed; the file it points to is replaced
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {str(path.parent)!r} of save={str(save)!r} does not exist; make it first")
+        raise NotThereError(words.NO_FOLDER.filled(folder=str(path.parent), path=str(save)))
     return path
 
 

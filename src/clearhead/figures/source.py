@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
-from clearhead.matrices import StoredMatrix, as_array, cell_length, is_matrix
+from clearhead.matrices import StoredMatrix, as_floats, cell_length, is_matrix
 
 
 class Drawn(NamedTuple):
@@ -204,5 +204,5 @@ def _place(matrix: Any, batch: int | tuple[int, ...] | None) -> tuple[int, ...]:
 
 def _computed(value: Any) -> np.ndarray:
     """An array in the type arithmetic runs in, of whatever kind it came."""
-    array = as_array("weights", value)
+    array = as_floats("weights", value)
     return array.astype(checks.compute_type(array.dtype), copy=False)

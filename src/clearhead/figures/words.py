@@ -168,3 +168,13 @@ ON_CLASS = Said(
     "The class token, which has no place in the image, gets {weight:.2f} of the weight.",
     "클래스 토큰은 이미지에 자리가 없습니다. 클래스 토큰이 받은 가중치: {weight:.2f}.",
 )
+
+# What cannot be saved
+
+NO_FORMAT = Said(
+    "save must end in {others} or {last}, got {path!r}", "그림은 {others}, {last} 파일로만 저장할 수 있습니다: {path!r}"
+)
+NO_FOLDER = Said(
+    "the folder {folder!r} of save={path!r} does not exist; make it first",
+    "{path!r}에 저장할 수 없습니다. {folder!r} 폴더가 없으니 먼저 만들어 주세요",
+)

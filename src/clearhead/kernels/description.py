@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
+from clearhead.kernels.formats import stored_kind
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, FULL_BIAS, NO_BIAS, RELATIVE_BIAS, Job, Strided
-from clearhead.kernels.memory import stored_kind
 from clearhead.kernels.plan import Plan
 from clearhead.kernels.structs import AXES, Axes, first_word, pack
 from clearhead.kernels.sums import Sums

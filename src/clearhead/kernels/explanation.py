@@ -75,12 +75,8 @@ class Explanation:
             f"memory     {_amount(self.bytes)} besides the inputs" + (f": {largest}" if largest else ""),
         ]
         lines += [f"slow       {reason}" for reason in self.slow]
-        doubt = checks.doubtful_axes(*self._heads_and_positions())
+        doubt = checks.doubtful_axes(*self.shapes[:2])
         return "\n".join(lines + ([f"axes       {doubt}"] if doubt else []))
-
-    def _heads_and_positions(self) -> tuple[int, int]:
-        q, k, _ = self.shapes
-        return max(q[-3] if len(q) > 2 else 1, k[-3] if len(k) > 2 else 1), max(q[-2], k[-2])
 
     def _largest(self) -> list[tuple[str, int]]:
         """What takes most of the memory, in falling order, without what takes next to nothing."""

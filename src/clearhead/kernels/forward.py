@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.formats import write_row
 from clearhead.kernels.gemm import mix
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job
 from clearhead.kernels.memory import (
@@ -30,7 +31,6 @@ from clearhead.kernels.memory import (
     round_up,
     size_of,
     turn_rows,
-    write_row,
 )
 from clearhead.kernels.scores import (
     block_rows,
@@ -45,17 +45,18 @@ from clearhead.kernels.scores import (
     tile_state,
     whole_panel,
 )
-from clearhead.kernels.structs import place, view
+from clearhead.kernels.shaping import multiply_columns, soften
+from clearhead.kernels.structs import addressed, view
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.thin import thin_mix
-from clearhead.kernels.tile import LN2, LOG2E, Tile, multiply_columns, soften
+from clearhead.kernels.tile import LN2, LOG2E, Tile
 
 
 @kernel
 def run(like, address, memory, progress, most):
     """Take up to `most` tasks of the Job at an address and do them in the scratch at `memory`; returns how many."""
     job = view(Job, like, address)
-    scratch = place(job.scratch, memory)
+    scratch = addressed(job.scratch, memory)
     done = 0
     for task in taken(progress, job.tasks, most):
         # the last panel first: under a causal mask it has the most to do

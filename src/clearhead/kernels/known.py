@@ -18,7 +18,7 @@ from clearhead.call import Call
 from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
-from clearhead.kernels.launch import begin, join_parts, operations, plan_of
+from clearhead.kernels.launch import join_parts, launch_packed, operations, plan_of
 from clearhead.kernels.structs import first_word
 from clearhead.kernels.sums import Sums
 from clearhead.masks import Mask
@@ -53,7 +53,7 @@ class Known(NamedTuple):
         packed = self.packed[:]
         packed[_QUERY], packed[_KEY], packed[_VALUE], packed[_OUTPUT] = q, k, v, output
         packed[_LSE], packed[_TOP], packed[_TOTAL] = lse, top, total
-        begin(forward.run, packed, self.kind, self.tasks, self.room, self.operations)
+        launch_packed(forward.run, packed, self.kind, self.tasks, self.room, self.operations)
 
 
 _known: dict[Hashable, Known] = {}

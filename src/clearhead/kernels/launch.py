@@ -103,18 +103,22 @@ def plan_of(call: Call) -> Plan:
 
 def _attend(call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None) -> None:
     arrays = Arrays.of(call, output, lse, sums)
-    begin(forward.run, packed_job(call, plan, arrays), call.kind, plan.tasks, plan.scratch.end, operations(call))
+    launch_packed(
+        forward.run, packed_job(call, plan, arrays), call.kind, plan.tasks, plan.scratch.end, operations(call)
+    )
 
 
-def start(kernel: Callable[..., int], description: Any, call: Call, tasks: int, room: int, operations: float) -> None:
+def launch_kernel(
+    kernel: Callable[..., int], description: Any, call: Call, tasks: int, room: int, operations: float
+) -> None:
     """Run a kernel, on as many threads as `operations` are worth, each with `room` bytes of scratch."""
-    begin(kernel, pack(description), call.kind, tasks, room, operations)
+    launch_packed(kernel, pack(description), call.kind, tasks, room, operations)
 
 
-def begin(
+def launch_packed(
     kernel: Callable[..., int], packed: array.array[int], kind: np.dtype[Any], tasks: int, room: int, operations: float
 ) -> None:
-    """`start`, of what is packed already."""
+    """`launch_kernel`, of what is packed already."""
     like, address = kind.type(0), packed.buffer_info()[0]
     spread(lambda progress, most: kernel(like, address, scratch(room), progress, most), tasks, operations)
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import observe as kernel
+from clearhead.kernels import observe as kernel, recompute
 from clearhead.kernels.description import Description
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import operations, plan_of, run, start, without_values
+from clearhead.kernels.launch import launch_kernel, operations, plan_of, run, without_values
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
-from clearhead.kernels.plan import cell_bits, cell_lengths, cells_of, shape_of, watching_plan
+from clearhead.kernels.plan import cell_bits, cells_of, positions_in_cells, shape_of, watching_plan
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 
@@ -56,7 +56,7 @@ def observe(
     """Run a call and watch it. The output and lse have the bits that the call alone gives.
 
     row_weights (…, h, n_q), or what broadcasts to it: how much each query counts in what keys receive, 1 unless given.
-    Without `output`, only the lse and the observation mean anything, and values are not mixed.
+    Without `output`, that means nothing and values are not mixed; lse, sums and observation are the same.
     """
     watched = _Watching(call, top_k, map_size, row_weights, output)
     watched.run()
@@ -99,6 +99,9 @@ class _Watching:
         shares = np.ones((), kind) if row_weights is None else np.asarray(row_weights, kind)
         self.shares = np.broadcast_to(shares, (*lead, n_q))
         self.counting = _counting(call) if 0 not in self.cells else NO_COUNT
+        # the kernel counts in the type it computes in, and beyond some number that skips some
+        self.counted_apart = self.counting != NO_COUNT and 1 << sum(self.bits) > 2 ** (np.finfo(kind).nmant + 1)
+        self.counting = NO_COUNT if self.counted_apart else self.counting
         # rows end in room for a whole vector: a kernel adds to as many cells at once
         wide = (self.cells[0], self.cells[1] + TARGET.lanes(kind.itemsize))
         counted = (1,) * len(lead) if self.counting != EVERY_COUNT else lead
@@ -113,9 +116,12 @@ class _Watching:
 
     def observation(self) -> Observation:
         kind, (n_q, n_k), lead = self.call.kind, self.cells, self.call.lead
-        if self.counting == NO_COUNT and n_q and n_k:
+        if self.counted_apart:
+            whole = slice(None), slice(None)
+            counts = recompute.pooled(self.call, self.sums, *whole, *self.bits).unmasked
+        elif self.counting == NO_COUNT and n_q and n_k:
             counts = np.multiply.outer(
-                cell_lengths(self.call.n_q, self.bits[0]), cell_lengths(self.call.n_k, self.bits[1])
+                positions_in_cells(self.call.n_q, self.bits[0]), positions_in_cells(self.call.n_k, self.bits[1])
             )
         else:
             counts = self.maps[1][..., :n_k].astype(np.int64)
@@ -165,7 +171,7 @@ class _Watching:
             counting=self.counting,
             notes=notes,
         )
-        start(kernel.run, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
+        launch_kernel(kernel.run, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
         self.received += received.sum(axis=0, dtype=np.float64)
         if maps is not self.maps:
             for whole, part in zip(self.maps, maps, strict=True):

@@ -47,11 +47,13 @@ from clearhead.kernels.scores import (
     row_address,
     tile_state,
 )
+from clearhead.kernels.shaping import soften_and_keep
 from clearhead.kernels.statistics import catch_up, rank, read_statistics
-from clearhead.kernels.structs import WORD, laid_out, place, view
+from clearhead.kernels.structs import WORD, addressed, laid_out, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import LN2, LOG2E, Tile, add_row, soften_and_keep, weigh_scores
+from clearhead.kernels.tile import LN2, LOG2E, Tile
+from clearhead.kernels.weighing import add_row, weigh_scores
 
 # What Watch.counting says: places are not counted, for the first head only as all have the same mask, for every head.
 NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
@@ -121,8 +123,8 @@ def run(like, address, memory, progress, most):
     """Take up to `most` tasks of the Watch at an address and do them in the scratch at `memory`; returns how many."""
     watch = view(Watch, like, address)
     job = watch.job
-    scratch = place(job.scratch, memory)
-    notes = place(watch.notes, scratch.end)
+    scratch = addressed(job.scratch, memory)
+    notes = addressed(watch.notes, scratch.end)
     done = 0
     for task in taken(progress, job.tasks, most):
         part = task % watch.parts

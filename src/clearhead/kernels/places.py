@@ -15,7 +15,8 @@ from clearhead.kernels.gemm import score
 from clearhead.kernels.job import FULL, NO_BIAS
 from clearhead.kernels.memory import all_finite, cast, clear, peek_flag, poke, size_of
 from clearhead.kernels.scores import block_rows, shape_scores
-from clearhead.kernels.tile import Tile, count_allowed
+from clearhead.kernels.tile import Tile
+from clearhead.kernels.weighing import count_allowed
 
 
 @inlined

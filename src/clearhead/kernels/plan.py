@@ -151,6 +151,6 @@ def cells_of(n: int, size: int) -> int:
     return -(-n >> cell_bits(n, size)) if size else 0
 
 
-def cell_lengths(n: int, bits: int) -> np.ndarray:
+def positions_in_cells(n: int, bits: int) -> np.ndarray:
     """How many of n positions each cell of 2^bits has."""
     return np.minimum(n - (np.arange(-(-n >> bits)) << bits), 1 << bits)

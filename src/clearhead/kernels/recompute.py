@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +22,8 @@ from clearhead.call import STRIP, Call
 from clearhead.kernels import windows as kernel
 from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
-from clearhead.kernels.launch import operations, start, without_values
-from clearhead.kernels.plan import MOST_PARTS, Plan, cell_lengths, shape_of, window_plan
+from clearhead.kernels.launch import launch_kernel, operations, without_values
+from clearhead.kernels.plan import MOST_PARTS, Plan, positions_in_cells, shape_of, window_plan
 from clearhead.kernels.sums import Sums
 from clearhead.matrices import Pooled
 
@@ -40,9 +40,9 @@ def weights(call: Call, sums: Sums, rows: Index = slice(None), cols: Index = sli
         window = _window(call, chosen, cols)
         plan = window_plan(shape_of(window))
         described = Description(window, plan)
-        start(
+        launch_kernel(
             kernel.run,
-            kernel.Window(
+            kernel.Weighing(
                 job=described.job(window.v, None, sums.of((..., chosen))),
                 weights=described.matrix(result[..., part, :]),
                 map_sum=ABSENT,
@@ -65,29 +65,45 @@ def weights(call: Call, sums: Sums, rows: Index = slice(None), cols: Index = sli
 
 def of_head(call: Call, sums: Sums, batch: tuple[int, ...], head: int) -> tuple[Call, Sums]:
     """One head of one batch entry of a call, as a call of one head."""
+    chosen = replace(
+        _chosen(call, lambda x: call.own(x, batch, head)[None], batch, head),
+        heads=1,
+        kv_heads=1,
+        has_heads=True,
+        table=None if call.table is None else call.table[[0 if len(call.table) == 1 else head]],
+        sinks=None if call.sinks is None else np.broadcast_to(call.sinks, (call.heads,))[[head]],
+    )
+    return chosen, sums.of((*batch, slice(head, head + 1)))
+
+
+def of_entry(call: Call, sums: Sums, batch: tuple[int, ...]) -> tuple[Call, Sums]:
+    """All heads of one batch entry of a call, as a call without a batch."""
 
     def own(x: np.ndarray) -> np.ndarray:
-        return _of_head(x, call, batch, head)[None]
+        axes = x.shape[:-3]
+        place = batch[len(batch) - len(axes) :]
+        return x[tuple(0 if size == 1 else i for i, size in zip(place, axes, strict=True))]
 
+    return _chosen(call, own, batch), sums.of(batch)
+
+
+def _chosen(
+    call: Call, own: Callable[[np.ndarray], np.ndarray], batch: tuple[int, ...], head: int | None = None
+) -> Call:
+    """A part of a call's heads: own finds what is theirs of an array (…, a, b)."""
     number = int(np.ravel_multi_index(batch, call.batch_shape)) if batch else 0
-    chosen = replace(
+    return replace(
         call,
         q=own(call.q),
         k=own(call.k),
         v=own(call.v),
         batch_shape=(),
-        heads=1,
-        kv_heads=1,
-        has_heads=True,
         ranges=None if call.ranges is None else masks.Ranges(*(own(x) for x in call.ranges)),
         allowed=None if call.allowed is None else own(call.allowed),
-        rule=None if call.rule is None else _OfHead(call.rule, number, head, call.sizes),
+        rule=None if call.rule is None else _OfHeads(call.rule, number, head, call.sizes),
         bias=None if call.bias is None else own(call.bias),
-        table=None if call.table is None else call.table[[0 if len(call.table) == 1 else head]],
-        sinks=None if call.sinks is None else np.broadcast_to(call.sinks, (call.heads,))[[head]],
         many_axes=None,
     )
-    return chosen, sums.of((*batch, slice(head, head + 1)))
 
 
 def pooled(call: Call, sums: Sums, rows: slice, cols: slice, query_bits: int, key_bits: int) -> Pooled:
@@ -103,8 +119,8 @@ def pooled(call: Call, sums: Sums, rows: slice, cols: slice, query_bits: int, ke
     for part, chosen in _strips(call, rows, 1 << query_bits):
         _pool(_window(call, chosen, cols), sums.of((..., chosen)), part.start, (query_bits, key_bits), found)
     if not _masks(call):
-        found.places[...] = np.multiply.outer(
-            *(cell_lengths(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
+        found.unmasked[...] = np.multiply.outer(
+            *(positions_in_cells(_length(x), b) for x, b in ((rows, query_bits), (cols, key_bits)))
         )
     return found
 
@@ -126,14 +142,14 @@ def _pool(window: Call, sums: Sums, first: int, bits: tuple[int, int], found: Po
     own_rows = np.cumsum([0, *map(len, cells)])
     maps = Pooled(*(np.zeros((*x.shape[:-2], own_rows[-1], x.shape[-1]), x.dtype) for x in found))
     described = Description(window, plan)
-    start(
+    launch_kernel(
         kernel.run,
-        kernel.Window(
+        kernel.Weighing(
             job=described.job(window.v, None, sums)._replace(tasks=plan.heads * len(cells)),
             weights=ABSENT,
             map_sum=described.matrix(maps.total),
             map_peak=described.matrix(maps.peak),
-            map_count=described.matrix(maps.places) if _masks(window) else ABSENT,
+            map_count=described.matrix(maps.unmasked) if _masks(window) else ABSENT,
             query_bits=query_bits,
             key_bits=key_bits,
             parts=len(cells),
@@ -210,26 +226,17 @@ def _strips(call: Call, rows: Index, cell: int = 1) -> Iterator[tuple[slice, Ind
 
 
 @dataclass(frozen=True)
-class _OfHead(masks.Mask):
-    """A mask of all heads, asked for one of them."""
+class _OfHeads(masks.Mask):
+    """A mask of all heads, asked for one of them, or for those of one batch entry."""
 
     rule: masks.Mask
     batch: int
-    head: int
+    head: int | None
     sizes: masks.Sizes
 
     def allows(self, at: masks.Where) -> np.ndarray:
-        batch, head = np.full((1, 1), self.batch), np.full((1, 1), self.head)
-        return self.rule.allows(at._replace(batch=batch, head=head, sizes=self.sizes))
-
-
-def _of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.ndarray:
-    """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
-    lead = x.shape[:-2]
-    if not lead:
-        return x
-    place = (*batch, head // (call.heads // lead[-1]))[-len(lead) :]
-    return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
+        head = at.head if self.head is None else np.full((1, 1), self.head)
+        return self.rule.allows(at._replace(batch=np.full((1, 1), self.batch), head=head, sizes=self.sizes))
 
 
 def _positions(index: Index, n: int) -> Index:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.formats import FLOAT32, FLOAT64, read_row
 from clearhead.kernels.gemm import score
 from clearhead.kernels.job import EMPTY, FULL, MIXED, NO_BIAS, RELATIVE_BIAS, Panel
 from clearhead.kernels.memory import (
-    FLOAT32,
-    FLOAT64,
     Rows,
     cast,
     clear,
@@ -26,14 +25,14 @@ from clearhead.kernels.memory import (
     peek_integer,
     peek_long,
     poke_integer,
-    read_row,
     round_up,
     size_of,
     turn_rows,
 )
+from clearhead.kernels.shaping import add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
 from clearhead.kernels.structs import AXES, WORD
 from clearhead.kernels.thin import thin_scores
-from clearhead.kernels.tile import LOG2E, Tile, add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
+from clearhead.kernels.tile import LOG2E, Tile
 
 
 @helper

@@ -7,7 +7,7 @@ of types, layouts and options makes the same struct, so a kernel is compiled for
 nothing else: `job.like` is a number of the type it computes in.
 
 Scratch is described by structs too. Python says how much each part of it needs (`laid_out`), and each thread turns
-that into the addresses of its own memory (`place`).
+that into the addresses of its own memory (`addressed`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _flattener(kind: Any) -> Any:
 def laid_out(kind: Any, itemsize: int, **numbers: int) -> Any:
     """A struct of scratch: for each part, how many bytes from the beginning it lies; the last field is the `end`.
 
-    The addresses themselves come first (see `place`). Every part starts a cache line.
+    The addresses themselves come first (see `addressed`). Every part starts a cache line.
     """
     sizes = (WORD * _words(kind), *(numbers[name] * itemsize for name in kind._fields[:-1]))
     return kind._make(itertools.accumulate(-(-size // CACHE_LINE) * CACHE_LINE for size in sizes))
@@ -154,7 +154,7 @@ def view(typing: Any, kind: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic
-def place(typing: Any, parts: Any, memory: Any) -> Any:
+def addressed(typing: Any, parts: Any, memory: Any) -> Any:
     """The struct of scratch whose parts lie so far into `memory`, as addresses, which are written at its beginning."""
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:

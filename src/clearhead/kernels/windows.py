@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.formats import write_row
 from clearhead.kernels.forward import split_inverse
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -26,7 +27,6 @@ from clearhead.kernels.memory import (
     round_up,
     size_of,
     turn_rows,
-    write_row,
 )
 from clearhead.kernels.places import count_unmasked, score_block, spoil_query
 from clearhead.kernels.scores import (
@@ -38,9 +38,10 @@ from clearhead.kernels.scores import (
     tile_state,
     whole_panel,
 )
-from clearhead.kernels.structs import WORD, laid_out, place, view
+from clearhead.kernels.structs import WORD, addressed, laid_out, view
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import Tile, pool_weights, weigh_scores
+from clearhead.kernels.tile import Tile
+from clearhead.kernels.weighing import pool_weights, weigh_scores
 
 
 class CellScratch(NamedTuple):
@@ -52,7 +53,7 @@ class CellScratch(NamedTuple):
     end: int
 
 
-class Window(NamedTuple):
+class Weighing(NamedTuple):
     """A window of weights: the call is that of its queries and keys alone, with the sums of the whole call."""
 
     job: Job
@@ -76,11 +77,11 @@ def cell_scratch(itemsize: int, width: int) -> CellScratch:
 
 @kernel
 def run(like, address, memory, progress, most):
-    """Take up to `most` tasks of the Window at an address and do them in scratch at `memory`; returns how many."""
-    window = view(Window, like, address)
+    """Take up to `most` tasks of the Weighing at an address and do them in scratch at `memory`; returns how many."""
+    window = view(Weighing, like, address)
     job = window.job
-    scratch = place(job.scratch, memory)
-    cell = place(window.cell, scratch.end)
+    scratch = addressed(job.scratch, memory)
+    cell = addressed(window.cell, scratch.end)
     done = 0
     for task in taken(progress, job.tasks, most):
         part = task % window.parts

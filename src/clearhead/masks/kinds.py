@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearhead import checks
+from clearhead import checks, names
 from clearhead.masks.lookup import fits_lead, look_up, over_batch, shown
 from clearhead.masks.mask import Mask, of_array
 from clearhead.masks.ranges import MOST_RANGES, Ranges, as_few, within
@@ -73,7 +73,7 @@ def _rising(first: int, n_q: int, n_k: int) -> np.ndarray:
     return edge
 
 
-@checks.by_name_only(
+@names.by_name_only(
     "causal() takes no size, as a mask fits any; how far a query sees beyond its own number is offset=, and "
     "create_causal_mask(n) or causal().array(n) is an array"
 )

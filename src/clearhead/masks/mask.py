@@ -6,7 +6,7 @@ A boolean array joins as the mask it is, so that one is here too; the other kind
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from jaxtyping import Bool
@@ -23,15 +23,23 @@ class Mask:
     __array_ufunc__ = None  # array & mask is the mask's to answer
 
     def __and__(self, other: Mask | np.ndarray) -> Mask:
-        return Both(self, _mask(other)) if _is_mask(other) else NotImplemented
+        return Both(self, _mask(other))
 
     def __or__(self, other: Mask | np.ndarray) -> Mask:
-        return Either(self, _mask(other)) if _is_mask(other) else NotImplemented
+        return Either(self, _mask(other))
 
     __rand__, __ror__ = __and__, __or__
 
     def __invert__(self) -> Mask:
         return Not(self)
+
+    def _no_arithmetic(self, *_: object) -> NoReturn:
+        raise TypeError(
+            "masks are not added, multiplied or subtracted: a & b is what both allow, a | b what either allows, ~a "
+            "what a forbids, and so a & ~b what a allows and b does not"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __xor__ = __rxor__ = __neg__ = _no_arithmetic
 
     def __bool__(self) -> bool:
         raise TypeError("a mask has no truth value; join masks with &, | and ~ instead of and, or and not")
@@ -87,12 +95,18 @@ class Mask:
         return np.array(full if heads is not None else full[..., 0, :, :])
 
 
-def _is_mask(other: object) -> bool:
-    return isinstance(other, Mask) or (isinstance(other, np.ndarray) and other.dtype == np.bool_)
-
-
-def _mask(other: Mask | np.ndarray) -> Mask:
-    return other if isinstance(other, Mask) else of_array(other)
+def _mask(other: object) -> Mask:
+    """What a mask is joined with, as a mask."""
+    if isinstance(other, Mask):
+        return other
+    if isinstance(other, np.ndarray) and other.dtype == np.bool_:
+        return of_array(other)
+    kind = getattr(other, "dtype", None)
+    got = type(other).__name__ if kind is None else f"{type(other).__name__} of {kind}"
+    raise TypeError(
+        f"a mask is joined with a mask from clearhead.masks or a boolean NumPy array, got {got} (masks.array(x) makes "
+        "a mask of booleans, and np.asarray(x, bool) makes booleans of 0 and 1)"
+    )
 
 
 @dataclass(frozen=True, eq=False)

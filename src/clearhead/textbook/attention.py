@@ -15,13 +15,14 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from clearhead import checks
+from clearhead import checks, names
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.textbook.linear_map import linear
 from clearhead.textbook.masks import AnyMask, as_option, create_causal_mask, mask_for_scores
 from clearhead.textbook.softmax import softmax
 
 
+@names.own_options
 def scaled_dot_product_attention(
     Q: Float[np.ndarray, "... n_q d"],
     K: Float[np.ndarray, "... n_k d"],
@@ -219,7 +220,7 @@ def share_heads(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     """Repeat key/value heads so that there is one for each query head: (…, h_kv, n_k, d) → (…, h, n_k, d)."""
     if x.ndim < 3 or like.ndim < 3 or x.shape[-3] in (1, like.shape[-3]):
         return x
-    return np.repeat(x, checks.head_groups(like.shape[-3], x.shape[-3]), axis=-3)
+    return np.repeat(x, checks.head_groups(like.shape[-3], x.shape[-3], like.shape, x.shape), axis=-3)
 
 
 def sink_column(sinks: ArrayLike | float, shape: tuple[int, ...]) -> np.ndarray:

@@ -101,7 +101,7 @@ class Module:
         description = {
             "kind": type(self).__name__,
             "version": SETTINGS_VERSION,
-            "settings": {name: _plain(value) for name, value in settings.items() if name not in functions},
+            "settings": {name: _written(value) for name, value in settings.items() if name not in functions},
             "functions": functions,
         }
         # In row order: safetensors writes the memory of an array as it lies, whatever its strides say.
@@ -257,7 +257,8 @@ def _shown(value: object) -> str:
     return repr(value.name) if isinstance(value, np.dtype) else getattr(value, "__name__", repr(value))
 
 
-def _plain(value: Any) -> Any:
+def _written(value: Any) -> Any:
+    """A setting as it is written into a file."""
     return value.name if isinstance(value, np.dtype) else value
 
 

@@ -150,14 +150,10 @@ def name_pattern(
     n_q, n_k = weights.shape[-2:]
     allowed = allowed_keys(weights, mask)
     tokens = None if token_ids is None else checked_tokens(token_ids, n_q, n_k, weights.shape[:-3])
-    sizes = Sizes(n_q, n_k, weights.shape[:-3], weights.shape[-3] if weights.ndim > 2 else 1)
-    padded_keys = padding_of(padding, mask, tokens, sizes)
-    padded = padding_of(padding, mask if n_q == n_k else None, tokens, sizes)
-    if weights.ndim > 2:
-        padded_keys, padded = (None if x is None else x[..., None, :] for x in (padded_keys, padded))
+    padded_queries, padded_keys = _padding(weights.shape, padding, mask, tokens)
     attending = np.asarray((weights > 0).any(axis=-1))  # (…, n_q): which queries have a key left
-    if padded is not None:
-        attending = attending & ~padded[..., n_k - n_q :]
+    if padded_queries is not None:
+        attending = attending & ~padded_queries
     first, last = real_ends(padded_keys, n_k)
     radius = best_radius(weights, allowed, attending, last - first + 1)
 
@@ -165,6 +161,41 @@ def name_pattern(
     keys |= {} if tokens is None else token_keys(tokens, weights.shape, separators, punctuation)
     keys = {name: allowed & its_keys for name, its_keys in keys.items()}
     queries = {name: attending if name in NAMES else attending & keys[name].any(axis=-1) for name in keys}
+    shares = {name: mean_over(queries[name], mass_on(weights, keys[name])) for name in keys}
+    scores, (names, best, closest) = _named(weights, allowed, attending, keys, queries)
+    names = np.where(attending.any(axis=-1), names, "none")
+    return PatternMatch(
+        by_head(names),
+        by_head(best),
+        by_head(radius),
+        {name: by_head(score) for name, score in scores.items()},
+        {name: by_head(share) for name, share in shares.items()},
+        _tied(scores, names, best)[()],
+        closest if closest.ndim > 1 else tuple(closest.tolist()),
+    )
+
+
+def _padding(
+    shape: tuple[int, ...], padding: ArrayLike | bool | None, mask: AnyMask | None, tokens: np.ndarray | None
+) -> tuple[Bool[np.ndarray, "... n_q"] | None, Bool[np.ndarray, "... n_k"] | None]:
+    """Which queries and which keys are padding, for weights of a shape (…, n_q, n_k); None where nothing says so."""
+    n_q, n_k = shape[-2:]
+    sizes = Sizes(n_q, n_k, shape[:-3], shape[-3] if len(shape) > 2 else 1)
+    keys = padding_of(padding, mask, tokens, sizes)
+    queries = padding_of(padding, mask if n_q == n_k else None, tokens, sizes)
+    if len(shape) > 2:
+        queries, keys = (None if x is None else x[..., None, :] for x in (queries, keys))
+    return None if queries is None else queries[..., n_k - n_q :], keys
+
+
+def _named(
+    weights: Float[np.ndarray, "... n_q n_k"],
+    allowed: Bool[np.ndarray, "... n_q n_k"],
+    attending: Bool[np.ndarray, "... n_q"],
+    keys: dict[str, Bool[np.ndarray, "... n_q n_k"]],
+    queries: dict[str, Bool[np.ndarray, "... n_q"]],
+) -> tuple[dict[str, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The score of every pattern, by its keys and the queries it is about, and of them the `best_names`."""
     by_query = {name: even_mass_on(weights, keys[name]) for name in NAMES}
     scores = {
         name: mean_over(queries[name], by_query[name])
@@ -172,7 +203,6 @@ def name_pattern(
         else above_chance(weights, keys[name], allowed, queries[name])
         for name in keys
     }
-    shares = {name: mean_over(queries[name], mass_on(weights, keys[name])) for name in keys}
     least = least_scores({name: chance_of(keys[name], allowed, attending) for name in NAMES if name != "uniform"})
     fewest = LEAST_QUERIES * attending.sum(axis=-1)
     enough = {name: np.asarray(queries[name].sum(axis=-1) >= fewest) for name in keys}
@@ -181,22 +211,16 @@ def name_pattern(
         for name in keys
         if name not in NAMES
     }
-    names, best, closest = best_names(scores, least, enough, rivals)
-    names = np.where(attending.any(axis=-1), names, "none")
+    return scores, best_names(scores, least, enough, rivals)
 
+
+def _tied(scores: dict[str, np.ndarray], names: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Every name that is as good as the best, for each head: an array of tuples (…)"""
     tied = np.empty(best.shape, dtype=object)
     for head in np.ndindex(best.shape):
         as_good = [name for name in scores if scores[name][head].round(DIGITS) == best[head].round(DIGITS)]
         tied[head] = tuple(as_good) if names[head] in scores else ()
-    return PatternMatch(
-        _plain(names),
-        _plain(best),
-        _plain(radius),
-        {name: _plain(score) for name, score in scores.items()},
-        {name: _plain(share) for name, share in shares.items()},
-        tied[()],
-        closest if closest.ndim > 1 else tuple(closest.tolist()),
-    )
+    return tied
 
 
 def best_names(
@@ -244,6 +268,6 @@ def _even(keys: Bool[np.ndarray, "n_q n_k"]) -> Float[np.ndarray, "n_q n_k"]:
     return even
 
 
-def _plain(values: np.ndarray) -> Any:
+def by_head(values: np.ndarray) -> Any:
     """One entry per head, or the entry itself if there is a single matrix and no head axis."""
     return values if values.ndim else values.item()

@@ -1,6 +1,7 @@
 """What a token is for, told by its label: to part texts, to punctuate, to fill up a batch.
 
-separator      [CLS] [SEP] <s> </s> <|endoftext|> …    what a tokenizer adds, but for [PAD], [MASK] and [UNK]
+separator      [CLS] [SEP] <s> </s> <|endoftext|> …    what a tokenizer adds to part texts, and so not [MASK], [UNK],
+                                                       <extra_id_0>, which stand for text, and no tag such as <br>
 punctuation    . , ! ? 。 「 … and line breaks          whatever marks a tokenizer puts before a word
 padding        [PAD] <pad> <|padding|> …
 """
@@ -15,23 +16,28 @@ import numpy as np
 from jaxtyping import Bool
 
 SPECIAL = re.compile(r"\[[A-Z_]+\d*\]|<(?!0x)[^<>\s]+>")  # <0x0A> is a byte
-NO_SEPARATOR = re.compile(r"(?i)\W*(mask|unk|unknown|unused\w*)\W*")
+STANDS_FOR_TEXT = re.compile(r"(?i)\W*(mask|unk|unknown|unused\w*|extra_id_\d+)\W*")
+TAG = re.compile(  # of HTML, in the text itself; <s> is one too, but as a rule a tokenizer's
+    r"(?i)</?(a|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|ref|small|"
+    r"span|strong|sub|sup|table|tbody|td|th|thead|title|tr|tt|u|ul)/?>"
+)
 PADDING = re.compile(r"(?i)(.*[\W_])?pad(ding)?([\W_].*)?")
-WORD_MARKS = "▁Ġ␣ #‹›"  # that tokenizers, and our own labels, put before or after a piece of a word
+SPACES = "▁Ġ␣ "  # as tokenizers write them
+WORD_MARKS = SPACES + "#‹›"  # that tokenizers, and our own labels, put before or after a piece of a word
 BREAKS = ("\n", "⏎", "Ċ")
 
 
 def is_separator(label: str) -> bool:
     """Whether a label is that of a token that begins, ends or parts texts."""
-    special = SPECIAL.fullmatch(label) is not None
-    return special and not is_padding(label) and NO_SEPARATOR.fullmatch(label) is None
+    special = SPECIAL.fullmatch(label) is not None and TAG.fullmatch(label) is None
+    return special and not is_padding(label) and STANDS_FOR_TEXT.fullmatch(label) is None
 
 
 def is_punctuation(label: str) -> bool:
     """Whether a label is punctuation and nothing else."""
     if label.strip(" ") in BREAKS:
         return True
-    marks = label if set(label) <= set("#") else label.strip(WORD_MARKS)
+    marks = label.strip(WORD_MARKS) or label.strip(SPACES)  # a mark by itself is a sign like others
     return bool(marks) and not SPECIAL.fullmatch(label) and all(unicodedata.category(x)[0] == "P" for x in marks)
 
 

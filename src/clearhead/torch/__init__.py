@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
         "so that pip does not choose a build with CUDA)"
     ) from error
 
-from clearhead import checks
+from clearhead import names
 from clearhead.torch import biases
 from clearhead.torch.cache import KeyValueCache
 from clearhead.torch.function import attention, explain
@@ -59,4 +59,4 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take it that every name is there
 
     def __getattr__(name):
-        raise checks.no_such_name(__name__, name, __all__)
+        raise names.no_such_name(__name__, name, __all__)

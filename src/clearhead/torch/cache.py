@@ -28,6 +28,14 @@ class KeyValueCache:
     def __repr__(self) -> str:
         return f"<KeyValueCache: {self.length} keys{' of a memory' if self.holds == 'memory' else ''}>"
 
+    def __copy__(self) -> KeyValueCache:
+        """A cache that goes on by itself from here: it has no spare room, so neither writes into that of the other."""
+        other = KeyValueCache()
+        other.holds, other.length = self.holds, self.length
+        if self.K is not None and self.V is not None:
+            other._room = self.K, self.V
+        return other
+
     @property
     def K(self) -> Float[torch.Tensor, "... h_kv length d"] | None:
         return None if self._room is None or not self.length else self._room[0][..., : self.length, :]

@@ -7,7 +7,7 @@ of them recomputed on the way back, so memory stays O(n) in either direction.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -149,51 +149,23 @@ def chunked(
     seed: int | None,
     part: Part | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """A chunk of queries at a time, each in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
+    """A chunk of queries at a time."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
+    heads = lead[-1] if lead else 1
     kind = torch.float64 if torch.float64 in (q.dtype, k.dtype, v.dtype) else torch.float32
-    factor = max(q.shape[-1], 1) ** -0.5 if scale is None else checks.number("scale", scale)
-    most = None if softcap is None else checks.number("softcap", softcap, above=0.0)
-    rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
+    chunk = _Chunk(
+        lead,
+        masks.Sizes(n_q, n_k, tuple(lead[:-1]), heads, *(part or ())),
+        mask,
+        max(q.shape[-1], 1) ** -0.5 if scale is None else checks.number("scale", scale),
+        None if softcap is None else checks.number("softcap", softcap, above=0.0),
+        *(checked_dropout(dropout, seed) if dropout else (0.0, 0)),
+    )
     wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
     wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
     table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k, part)
-    batch_shape, heads = tuple(lead[:-1]), lead[-1] if lead else 1
     if table is not None and len(table) not in (1, heads):
         raise ValueError(f"the bias is for {len(table)} heads but there are {heads}")
-
-    def chunk(
-        rows: slice,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        addition: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        if table is not None:
-            addition = table.to(q.device)[:, distances(rows, n_k, q.device)]
-            addition = addition if lead else addition[0]
-        allowed = _allowed(mask, rows, masks.Sizes(n_q, n_k, batch_shape, heads, *(part or ())), lead, q.device)
-        if addition is not None:
-            addition = _within(addition, kind)
-            allowed = allowed & ~torch.isneginf(addition)
-        q = q.masked_fill(~allowed.any(dim=-1, keepdim=True), 0)  # a query with no key left takes no part
-        scores = _scores(q, k, allowed, factor)
-        if most is not None:
-            scores = torch.tanh(scores / most) * most
-        if addition is not None:
-            scores = scores + addition
-        allowed = allowed & ~torch.isneginf(scores)  # a key that scores −inf by itself is a masked one
-        weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
-        weights = weights.masked_fill(~allowed, 0)
-        if rate:
-            first_query, first_key, _ = part or (0, 0, 0)
-            first_query += rows.start
-            factors = dropout_mask(tuple(weights.shape), rate, chosen, first_query=first_query, first_key=first_key)
-            weights = weights * torch.from_numpy(factors).to(weights)
-        return _mixed(weights, v, allowed), total
-
     outputs, sums = [], []
     for start in range(0, max(n_q, 1), CHUNK):
         rows = slice(start, min(start + CHUNK, n_q))
@@ -206,6 +178,54 @@ def chunked(
         outputs.append(output)
         sums.append(total)
     return torch.cat(outputs, dim=-2).to(q.dtype), torch.cat(sums, dim=-1)
+
+
+class _Chunk(NamedTuple):
+    """What is the same for every chunk of queries; called with one, it computes that."""
+
+    lead: list[int]
+    sizes: masks.Sizes
+    mask: masks.Mask | torch.Tensor | None
+    scale: float
+    softcap: float | None
+    dropout: float
+    seed: int
+
+    def __call__(
+        self,
+        rows: slice,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        addition: torch.Tensor | None,
+        table: torch.Tensor | None,
+        sinks: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Output and lse, in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
+        if table is not None:
+            addition = table.to(q.device)[:, distances(rows, self.sizes.n_k, q.device)]
+            addition = addition if self.lead else addition[0]
+        allowed = _allowed(self.mask, rows, self.sizes, self.lead, q.device)
+        if addition is not None:
+            addition = _within(addition, q.dtype)
+            allowed = allowed & ~torch.isneginf(addition)
+        q = q.masked_fill(~allowed.any(dim=-1, keepdim=True), 0)  # a query with no key left takes no part
+        scores = _scores(q, k, allowed, self.scale)
+        if self.softcap is not None:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        if addition is not None:
+            scores = scores + addition
+        allowed = allowed & ~torch.isneginf(scores)  # a key that scores −inf by itself is a masked one
+        weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
+        weights = weights.masked_fill(~allowed, 0)
+        return _mixed(weights * self._kept(weights, rows) if self.dropout else weights, v, allowed), total
+
+    def _kept(self, weights: torch.Tensor, rows: slice) -> torch.Tensor:
+        """The factors of dropout for a chunk."""
+        first_query, first_key = self.sizes.queries.start + rows.start, self.sizes.keys.start
+        shape = tuple(weights.shape)
+        factors = dropout_mask(shape, self.dropout, self.seed, first_query=first_query, first_key=first_key)
+        return torch.from_numpy(factors).to(weights)
 
 
 def _check(

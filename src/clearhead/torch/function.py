@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import Options, Part, checked_part, refuse_slow
 from clearhead.kernels.explanation import Explanation
@@ -64,6 +64,7 @@ def attention(
     return_lse: bool,
     **options: Unpack[Options],
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]: ...
+@names.own_options
 def attention(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
@@ -116,7 +117,7 @@ def attention(
     }  # fmt: skip
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     if strict:
-        refuse_slow(explain(q, k, v, mask, **options).slow)
+        refuse_slow(_explained(q, k, v, mask=mask, again=True, **options).slow)
     output, lse = _attention(q, k, v, mask, **options)
     if kernels.known.lasting(key, mask) and has_kernels(q.device):
         remember(key, q, k, v, mask, scale, softcap, wanted)
@@ -158,6 +159,7 @@ def _attention(
     return differentiable(q, k, v, full, table, sinks, mask, options)
 
 
+@names.own_options
 def explain(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
@@ -183,6 +185,11 @@ def explain(
         "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,
         "seed": seed, "part": part, "return_lse": return_lse, "top_k": top_k, "map_size": map_size, "of": of,
     }  # fmt: skip
+    return _explained(q, k, v, **options)
+
+
+def _explained(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any) -> Explanation:
+    """The explanation of tensors that are checked; with again=True nothing is said that the call itself will say."""
     if not has_kernels(q.device):
         return fallback.explain(q, k, v, **options)
     arrays, options = as_arrays(q, k, v, **options)

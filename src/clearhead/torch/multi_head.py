@@ -19,10 +19,9 @@ from torch.nn import functional
 from clearhead import masks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.torch.function import attention
-from clearhead.torch.padding import both, mask_of, real_keys, warn_of_float_flags
+from clearhead.torch.torch_masks import AnyMask, Size, meaning
 
 TorchMask = masks.Mask | Bool[torch.Tensor, "..."] | Float[torch.Tensor, "..."]
-AnyMask = masks.Mask | torch.Tensor
 
 
 class MultiheadAttention(nn.MultiheadAttention):
@@ -124,8 +123,8 @@ def multi_head_attention_forward(
         assert in_proj_weight is not None
         weights = in_proj_weight.chunk(3)
     _check_widths(key, value, weights)
-    places = _Places(batched, batch_first, num_heads)
-    q, k, v = _projected(query, key, value, in_proj_weight, weights, in_proj_bias, places)
+    axes = _Axes(batched, batch_first, num_heads)
+    q, k, v = _projected(query, key, value, in_proj_weight, weights, in_proj_bias, axes)
     if static_k is not None:
         k = static_k.unflatten(0, (q.shape[0], num_heads))
     if static_v is not None:
@@ -137,14 +136,14 @@ def multi_head_attention_forward(
     if add_zero_attn:
         k, v = functional.pad(k, (0, 0, 0, 1)), functional.pad(v, (0, 0, 0, 1))
 
-    size = _Size(q.shape[0], num_heads, q.shape[-2], n_k, k.shape[-2] - n_k)
-    mask, bias = _meaning(key_padding_mask, attn_mask, is_causal, size, batched)
+    size = Size(q.shape[0], num_heads, q.shape[-2], n_k, k.shape[-2] - n_k)
+    mask, bias = meaning(key_padding_mask, attn_mask, is_causal, size, batched)
     rate = float(dropout_p) if training else 0.0
     seed = int(torch.randint(2**62, ()).item()) if rate else None
     mixed = torch.zeros_like(q)  # what is left of the values if all weights are dropped
     if rate < 1:
         mixed = attention(q, k, v, mask=mask, bias=bias, dropout=rate, seed=seed)
-    output = functional.linear(places.merged(mixed), out_proj_weight, out_proj_bias)
+    output = functional.linear(axes.merged(mixed), out_proj_weight, out_proj_bias)
     if not need_weights:
         return output, None
     found = attention_weights(q, k, mask=mask, bias=bias, dropout=rate, seed=seed)
@@ -193,7 +192,7 @@ def _forbidden(
     return found
 
 
-class _Places(NamedTuple):
+class _Axes(NamedTuple):
     """Where batch, positions and heads are, in tensors (b, n, width), (n, b, width) or (n, width)."""
 
     batched: bool
@@ -214,16 +213,6 @@ class _Places(NamedTuple):
         return (x.transpose(1, 2) if self.batch_first else x.permute(2, 0, 1, 3)).flatten(-2)
 
 
-class _Size(NamedTuple):
-    """How much there is: sentences, heads, queries, keys, and keys added to those, which nothing masks."""
-
-    b: int
-    h: int
-    n_q: int
-    n_k: int
-    added: int
-
-
 def _projected(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -231,7 +220,7 @@ def _projected(
     packed: torch.Tensor | None,
     weights: tuple[torch.Tensor, ...],
     bias: torch.Tensor | None,
-    places: _Places,
+    axes: _Axes,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Queries, keys and values in heads, (b, h, n, d), in one product where the three inputs are one."""
     if query is key and key is value and packed is not None:
@@ -239,7 +228,7 @@ def _projected(
     else:
         biases = (None,) * 3 if bias is None else bias.chunk(3)
         parts = tuple(functional.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))
-    q, k, v = (places.split(x) for x in parts)
+    q, k, v = (axes.split(x) for x in parts)
     if q.shape[0] != k.shape[0]:
         raise ValueError(f"query and key must hold as many sentences, got a batch of {q.shape[0]} and of {k.shape[0]}")
     return q, k, v
@@ -249,58 +238,6 @@ def _with_one_more(x: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
     """x (b, h, n, d), row (1, 1, h·d) → (b, h, n + 1, d)"""
     b, h, _, d = x.shape
     return torch.cat([x, row.view(1, h, 1, d).expand(b, h, 1, d).to(x.dtype)], dim=-2)
-
-
-def _meaning(
-    key_padding_mask: AnyMask | None, attn_mask: AnyMask | None, is_causal: bool, size: _Size, batched: bool
-) -> tuple[masks.Mask | None, torch.Tensor | None]:
-    """torch's masks as ours: what may be attended, and what is added to the scores."""
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "is_causal is a hint about attn_mask, which is missing; pass the causal mask as well "
-            "(nn.Transformer.generate_square_subsequent_mask makes one)"
-        )
-    mask: masks.Mask | None = None
-    bias: torch.Tensor | None = None
-    if attn_mask is not None:
-        attn_mask = _check_attn_mask(attn_mask, size, batched)
-        if is_causal:
-            mask = masks.causal() if size.n_q == size.n_k and not size.added else masks.causal(offset=0)
-            mask = mask | ~masks.prefix(size.n_k) if size.added else mask
-        elif isinstance(attn_mask, masks.Mask):
-            mask = _and_added(attn_mask, size)
-        elif (allowed := _allowed(attn_mask)) is not None:
-            mask = mask_of(functional.pad(allowed, (0, size.added), value=True))
-        else:
-            bias = functional.pad(attn_mask, (0, size.added))
-    if isinstance(key_padding_mask, masks.Mask):
-        mask = both(mask, _and_added(key_padding_mask, size))
-    elif key_padding_mask is not None:
-        _check_key_padding_mask(key_padding_mask, size, batched)
-        if (real := _allowed(key_padding_mask)) is not None:
-            mask = both(mask, real_keys(functional.pad(real.view(size.b, -1), (0, size.added), value=True)))
-        else:
-            padding = functional.pad(key_padding_mask, (0, size.added)).view(size.b, 1, 1, -1)
-            bias = padding if bias is None else bias + padding
-    return mask, bias
-
-
-def _and_added(mask: masks.Mask, size: _Size) -> masks.Mask:
-    """A mask over the keys that were given, with those added to them, which nothing masks."""
-    if not size.added:
-        return mask
-    written = mask.array(size.n_q, size.n_k, batch_shape=(size.b,), heads=size.h)
-    return masks.array(np.pad(written, [(0, 0)] * 3 + [(0, size.added)], constant_values=True))
-
-
-def _allowed(mask: torch.Tensor) -> torch.Tensor | None:
-    """True where attending is allowed, if that is all the mask says; None for a mask whose numbers matter."""
-    if mask.dtype == torch.bool:
-        return ~mask
-    if mask.requires_grad:
-        return None
-    allowed = mask == 0
-    return allowed if bool((allowed | torch.isneginf(mask)).all()) else None
 
 
 def _check_inputs(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, d_model: int, num_heads: int) -> bool:
@@ -334,42 +271,3 @@ def _check_widths(key: torch.Tensor, value: torch.Tensor, weights: tuple[torch.T
                 f"{name} must be {width} wide, got shape {tuple(x.shape)} ({name[0]}dim={x.shape[-1]} in the "
                 "constructor makes a layer for it)"
             )
-
-
-def _check_kind(name: str, mask: torch.Tensor) -> None:
-    if not isinstance(mask, torch.Tensor):
-        raise TypeError(
-            f"{name} must be a torch tensor or a mask from clearhead.masks, got {type(mask).__name__} "
-            f"(torch.as_tensor({name}) makes a tensor of an array)"
-        )
-    cure = f"{name} == 0 masks out the zeros, {name}.bool() the ones"
-    warn_of_float_flags(name, mask, cure)
-    if mask.dtype != torch.bool and not mask.is_floating_point():
-        raise TypeError(
-            f"{name} must be boolean (True = masked out) or float (added to the scores), got {mask.dtype} "
-            f"({name}.bool() turns 1 into masked out)"
-        )
-
-
-def _check_attn_mask(mask: AnyMask, size: _Size, batched: bool) -> AnyMask:
-    """attn_mask (n_q, n_k) or (b·h, n_q, n_k) → (n_q, n_k) or (b, h, n_q, n_k)"""
-    if isinstance(mask, masks.Mask):
-        return mask
-    _check_kind("attn_mask", mask)
-    b, h, n_q, n_k, _ = size
-    if mask.shape == (n_q, n_k):
-        return mask
-    if mask.shape == (b * h, n_q, n_k):
-        return mask.view(b, h, n_q, n_k)
-    each = f"({b * h}, {n_q}, {n_k}), one for each {'of batch · heads' if batched else 'head'}"
-    raise RuntimeError(f"attn_mask must have shape ({n_q}, {n_k}) or {each}, got {tuple(mask.shape)}")
-
-
-def _check_key_padding_mask(mask: torch.Tensor, size: _Size, batched: bool) -> None:
-    _check_kind("key_padding_mask", mask)
-    expected = (size.b, size.n_k) if batched else (size.n_k,)
-    if mask.shape != expected:
-        hint = " (did you mean attn_mask=?)" if mask.shape[-2:] == (size.n_q, size.n_k) else ""
-        raise RuntimeError(
-            f"key_padding_mask must have shape {expected}, one entry per key, got {tuple(mask.shape)}{hint}"
-        )

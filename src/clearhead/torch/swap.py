@@ -26,6 +26,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from clearhead import checks
+from clearhead.torch.function import has_kernels
 from clearhead.torch.multi_head import multi_head_attention_forward
 from clearhead.torch.sdpa import scaled_dot_product_attention
 
@@ -56,7 +57,7 @@ def swapped(*models: nn.Module) -> Iterator[Swap]:
     Without arguments, everything the current thread calls in the block; other threads are not concerned. With models,
     everything these models call, whichever thread calls them, and nothing else. Blocks may be nested, and may overlap
     with those of other threads; an exception ends a block like any other end. What was recorded for gradients in the
-    block stays on the kernels. Nested tensors are left to torch.
+    block stays on the kernels. Nested tensors are left to torch, and so are those on other devices than the CPU.
 
     Gives a `Swap`, whose `calls` counts what ran on the kernels. A block that ends without one warns: a model whose
     attention is code of its own, as in transformers' "eager" models, calls no function that could be taken over.
@@ -85,6 +86,12 @@ def _why_none(models: Iterable[nn.Module]) -> str:
             return (
                 f"this {type(model).__name__} computes it with code of its own, {way!r}; "
                 "model.set_attn_implementation('sdpa') makes it call torch's"
+            )
+        elsewhere = next((x.device for x in model.parameters() if not has_kernels(x.device)), None)
+        if elsewhere is not None:
+            return (
+                f"this {type(model).__name__} is on {elsewhere}, and the kernels read tensors on the CPU; model.cpu() "
+                "brings it there"
             )
     return (
         "nothing in the block called torch's scaled_dot_product_attention or nn.MultiheadAttention (the model is to be "
@@ -130,7 +137,7 @@ class _Kernels(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         stand_in = STAND_INS.get(func)
-        if stand_in is None or _has_nested(args, kwargs):
+        if stand_in is None or _is_torchs(args, kwargs):
             return func(*args, **kwargs)
         _count()
         return stand_in(*args, **kwargs)
@@ -197,5 +204,7 @@ def _check(model: object) -> None:
         )
 
 
-def _has_nested(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return any(isinstance(x, torch.Tensor) and x.is_nested for x in (*args, *kwargs.values()))
+def _is_torchs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call is left to torch: with a nested tensor, or one that the kernels cannot read."""
+    tensors = (x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor))
+    return any(x.is_nested or not has_kernels(x.device) for x in tensors)

@@ -21,10 +21,10 @@ def allowed(
     """Whether each place may be attended, by the mask and by a bias of −inf: query (r, 1), key (c) or (r, c)"""
     result = np.ones(np.broadcast_shapes(query.shape, key.shape), np.bool_)
     if call.ranges is not None:
-        low, high = (of_head(x, call, batch, head)[:, query] for x in call.ranges)
+        low, high = (call.own(x, batch, head)[:, query] for x in call.ranges)
         result &= ((low <= key) & (key < high)).any(axis=0)
     if call.allowed is not None:
-        result &= of_head(call.allowed, call, batch, head)[query, key]
+        result &= call.own(call.allowed, batch, head)[query, key]
     if call.period > 1:
         result &= (query + call.phase - key) % call.period == 0
     if call.rule is not None:
@@ -38,7 +38,7 @@ def allowed(
 def bias_at(call: Call, batch: tuple[int, ...], head: int, query: np.ndarray, key: np.ndarray) -> np.ndarray | None:
     """The bias at each place, if there is one."""
     if call.bias is not None:
-        return of_head(call.bias, call, batch, head)[query, key]
+        return call.own(call.bias, batch, head)[query, key]
     if call.table is not None:
         return call.table[0 if len(call.table) == 1 else head][query - key + call.n_k - 1]
     return None
@@ -88,15 +88,6 @@ def every_head(call: Call) -> Iterator[tuple[tuple[int, ...], int]]:
     """Every batch entry and head there is."""
     for *batch, head in itertools.product(*map(range, call.lead)):
         yield tuple(batch), head
-
-
-def of_head(x: np.ndarray, call: Call, batch: tuple[int, ...], head: int) -> np.ndarray:
-    """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
-    lead = x.shape[:-2]
-    if not lead:
-        return x
-    place = (*batch, head // (call.heads // lead[-1]))[-len(lead) :]
-    return x[tuple(0 if size == 1 else i for i, size in zip(place, lead, strict=True))]
 
 
 def strips(rows: int, cols: int) -> Iterator[slice]:

@@ -22,7 +22,7 @@ from clearhead.views import passes, tiles, windows
 from clearhead.views.allowed import allowed, heads_share_mask, strips
 from clearhead.views.choosing import chosen, of_batch
 from clearhead.views.conversion import Convert, handed_back
-from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.grouping import Labels, grouped
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -178,7 +178,7 @@ class Average:
     @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
         """Attention between groups of positions, such as words: → (…, G_q, G_k)"""
-        return self._mean(lambda view: between_groups(view, query_groups, key_groups))
+        return self._mean(lambda view: grouped(view, query_groups, key_groups))
 
     def _mean(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
         """The mean over heads and views of something that has one entry for each head: (…, h, a, …) → (…, a, …)"""
@@ -198,15 +198,15 @@ class Average:
             found = [tiles.pooled(view, window, number, reduce) for view, number in self._entries(batch)]
             of_views = np.split(np.stack([x.total[0] for x in found]), np.cumsum([x.size for x in self.chosen])[:-1])
             total = mean(mean(iter(totals)) for totals in of_views)
-            places = found[0].places[0] if self._one_mask else self._places(batch, window)
-            return tiles.cell_values(Pooled(total, total, places), reduce, kind)
+            unmasked = found[0].unmasked[0] if self._one_mask else self._unmasked(batch, window)
+            return tiles.cell_values(Pooled(total, total, unmasked), reduce, kind)
         peak = np.zeros(window.cells)
         for strip in strips(*window.shape):
             rows = slice(window.rows.start + strip.start, window.rows.start + strip.stop)
             tiles.join_rows(np.maximum, self._window(rows, window.cols, batch), strip.start, window, peak)
-        return tiles.cell_values(Pooled(peak, peak, self._places(batch, window)), reduce, kind)
+        return tiles.cell_values(Pooled(peak, peak, self._unmasked(batch, window)), reduce, kind)
 
-    def _places(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
+    def _unmasked(self, batch: tuple[int, ...], window: tiles.Window) -> np.ndarray:
         """How many places of each cell at least one head may attend to."""
         count = np.zeros(window.cells, np.int64)
         key = np.arange(window.cols.start, window.cols.stop)
@@ -214,7 +214,7 @@ class Average:
             query = np.arange(window.rows.start + strip.start, window.rows.start + strip.stop)[:, None]
             unmasked = np.zeros((len(query), key.size), np.bool_)
             for view, number in self._entries(batch):
-                unmasked |= allowed(view.call, *windows.place(view, number), query, key)
+                unmasked |= allowed(view.call, *windows.indices_of(view, number), query, key)
             tiles.join_rows(np.add, unmasked, strip.start, window, count)
         return count
 

@@ -29,11 +29,11 @@ class Bands(NamedTuple):
 
 
 def band_scores(
-    view: View, radii: list[int], places: list[Bool[np.ndarray, "*lead n_q"]], counts: Int[np.ndarray, "*lead n_q"]
+    view: View, radii: list[int], sets: list[Bool[np.ndarray, "*lead n_q"]], counts: Int[np.ndarray, "*lead n_q"]
 ) -> Bands:
     """The mean score of a window of each radius, over sets of queries that may attend to `counts` keys each."""
-    sums = [np.zeros((*view.call.lead, len(radii))) for _ in (*places, "chance")]
-    flat = [at.reshape(*view.call.lead, view.n_q) for at in (*places, places[0])]
+    sums = [np.zeros((*view.call.lead, len(radii))) for _ in (*sets, "chance")]
+    flat = [at.reshape(*view.call.lead, view.n_q) for at in (*sets, sets[0])]
     every = np.maximum(counts, 1).reshape(*view.call.lead, view.n_q)
     position = np.arange(view.n_q) + view.n_k - view.n_q
     keys = position[:, None] + np.arange(-BAND, BAND + 1)
@@ -42,7 +42,7 @@ def band_scores(
             here, tried = (*batch, head), np.asarray(radii) - 1
             there = _outwards(_attended(view, batch, head, rows, keys[rows]).astype(np.int64))
             scores, chance = _windows(bands[here], there), there / every[here][rows, None]
-            for total, at, x in zip(sums, flat, (*(scores for _ in places), chance), strict=True):
+            for total, at, x in zip(sums, flat, (*(scores for _ in sets), chance), strict=True):
                 total[here] += x[at[here][rows]][:, tried].sum(axis=0, dtype=np.float64)
     *means, chances = (
         view.shaped(np.minimum(total / np.maximum(at.sum(axis=-1), 1)[..., None], 1))

@@ -34,7 +34,7 @@ class Groups(NamedTuple):
     size: int
 
 
-def between_groups(view: View, query_groups: Labels, key_groups: Labels | None) -> Float[np.ndarray, "... G_q G_k"]:
+def grouped(view: View, query_groups: Labels, key_groups: Labels | None) -> Float[np.ndarray, "... G_q G_k"]:
     """Attention between groups: see `View.grouped`."""
     if key_groups is None and view.n_q != view.n_k:
         raise ValueError(

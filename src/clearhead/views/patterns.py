@@ -7,7 +7,7 @@ computed again.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ from clearhead.textbook.pattern_scores import (
     token_kinds,
     tried_radii,
 )
-from clearhead.textbook.patterns import LEAST_QUERIES, best_names
+from clearhead.textbook.patterns import LEAST_QUERIES, best_names, by_head
 from clearhead.views import passes, repeats, windows
 from clearhead.views.allowed import allowed_at, counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
@@ -40,9 +40,17 @@ if TYPE_CHECKING:
 MOST_LINES = 64
 
 
+class NoPatternError(KeyError, ValueError):
+    """A name that is none of a pattern."""
+
+    __str__ = Exception.__str__  # KeyError's own puts a message in quotes
+
+
 @dataclass(frozen=True)
-class Patterns:
+class Patterns(Mapping[str, Any]):
     """What heads look like: arrays with one entry for each head (…, h), plain values if there is no head axis.
+
+    Read as a mapping, it has the scores of every pattern by name.
 
     `labels` has the name of the pattern with the best score of those that a score supports, "mixed" if none is and
     "none" if no query has a key left, and `score` that best score. A score supports its name if it is at least a fifth
@@ -63,8 +71,14 @@ class Patterns:
         """The scores of one pattern."""
         if name not in self.scores:
             known = ", ".join(self.scores)
-            raise ValueError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
+            raise NoPatternError(f"{name!r} is not one of {known} (those of tokens need patterns(token_ids))")
         return self.scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
 
     def __str__(self) -> str:
         """A table, one line for each head."""
@@ -118,10 +132,10 @@ def find_patterns(
     if tokens is not None:
         masses = repeats.masses(view, tokens) | repeats.masses_on(view, token_kinds(tokens, separators, punctuation))
     having = {name: (mass.keys > 0) & counted for name, mass in masses.items()}
-    places = [counted, *having.values()]  # queries over which means are taken
+    sets = [counted, *having.values()]  # of queries, over which means are taken
 
-    means = [{name: _mean(x, at) for name, x in by_query.items()} for at in places]
-    local = _best_radius(view, places, means[0]["uniform"], counts, padding)
+    means = [{name: _mean(x, at) for name, x in by_query.items()} for at in sets]
+    local = _best_radius(view, sets, means[0]["uniform"], counts, padding)
     for mean, score in zip(means, local.scores, strict=True):
         mean["local"] = score
     scores, shares = dict(means[0]), dict(means[0])
@@ -142,11 +156,11 @@ def find_patterns(
     )
     there = counted.any(axis=-1) & ~np.isnan(best)
     return Patterns(
-        _plain(np.where(there, labels, "none").astype(str)),
-        _plain(best),
-        _plain(local.radius),
-        {name: _plain(x) for name, x in scores.items()},
-        {name: _plain(x) for name, x in shares.items()},
+        by_head(np.where(there, labels, "none").astype(str)),
+        by_head(best),
+        by_head(local.radius),
+        {name: by_head(x) for name, x in scores.items()},
+        {name: by_head(x) for name, x in shares.items()},
         closest if closest.ndim > 1 else tuple(closest.tolist()),
     )
 
@@ -210,18 +224,18 @@ class Local(NamedTuple):
 
 def _best_radius(
     view: View,
-    places: list[Bool[np.ndarray, "*lead n_q"]],
+    sets: list[Bool[np.ndarray, "*lead n_q"]],
     uniform: Float[np.ndarray, "*lead"],
     counts: Int[np.ndarray, "*lead n_q"],
     padding: Bool[np.ndarray, "*batch n_k"] | None,
 ) -> Local:
     """As the textbook finds it, with all radii of a band at once."""
     radii = tried_radii(view.n_k)
-    scores, chance = band_scores(view, [radius for radius in radii if radius <= BAND], places, counts)
+    scores, chance = band_scores(view, [radius for radius in radii if radius <= BAND], sets, counts)
     for radius in (radius for radius in radii if radius > BAND):
         wide, keys = _wide_window(view, radius)
-        scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, places, strict=True)]
-        chance = np.append(chance, _mean(keys / np.maximum(counts, 1), places[0])[..., None], axis=-1)
+        scores = [np.append(x, _mean(wide, at)[..., None], axis=-1) for x, at in zip(scores, sets, strict=True)]
+        chance = np.append(chance, _mean(keys / np.maximum(counts, 1), sets[0])[..., None], axis=-1)
     first, last = real_ends(padding, view.n_k)
     n = (last - first + 1)[..., None, None] if view.lead else last - first + 1
     fits = may_be_best(np.asarray(radii), scores[0], uniform[..., None], n)
@@ -260,8 +274,3 @@ def _above_chance(mass: np.ndarray, chance: np.ndarray, total: np.ndarray, at: n
 def _mean(x: np.ndarray, at: np.ndarray) -> np.ndarray:
     """The mean over some of the queries, 0 where there are none: x (…, n_q) → (…)"""
     return mean_over(at, x.astype(np.float64))
-
-
-def _plain(values: np.ndarray) -> Any:
-    """One entry per head, or the entry itself if there is no head axis."""
-    return values if values.ndim else values.item()

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from clearhead import checks, kernels
 from clearhead.matrices import REDUCTIONS, Pooled, cell_length
-from clearhead.views.windows import of_heads, one_head, place
+from clearhead.views.windows import indices_of, of_heads, one_head
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -86,7 +86,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
         return kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits)
     kept = map_of(view, whole, reduce)
     if number is not None:
-        batch, head = place(view, number)
+        batch, head = indices_of(view, number)
         kept = Pooled(*(x[batch][[head]] for x in kept))
     return Pooled(*(window.coarser(how, x, whole) for how, x in zip((np.add, np.maximum, np.add), kept, strict=True)))
 
@@ -96,8 +96,8 @@ def map_of(view: View, whole: Window, reduce: str) -> Pooled:
     if reduce == "max":
         return view.maxima
     shape = (*view.call.lead, *whole.cells)
-    total, places = view.observed.map_sum.reshape(shape), view.observed.map_count.reshape(shape)
-    return Pooled(total, total, places)
+    total, unmasked = view.observed.map_sum.reshape(shape), view.observed.map_count.reshape(shape)
+    return Pooled(total, total, unmasked)
 
 
 def size_of_map(view: View) -> int:
@@ -109,8 +109,8 @@ def size_of_map(view: View) -> int:
 
 def cell_values(cells: Pooled, reduce: str, kind: Any) -> np.ndarray:
     """From sums, maxima and counts of cells to what a tile holds."""
-    found = cells.total / np.maximum(cells.places, 1) if reduce == "mean" else cells.peak
-    unknown = (cells.places == 0) | np.isnan(cells.total)  # a maximum passes over NaN, a sum does not
+    found = cells.total / np.maximum(cells.unmasked, 1) if reduce == "mean" else cells.peak
+    unknown = (cells.unmasked == 0) | np.isnan(cells.total)  # a maximum passes over NaN, a sum does not
     return np.where(unknown, np.nan, found).astype(kind)
 
 

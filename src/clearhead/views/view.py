@@ -19,14 +19,14 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, kernels, masks, names
 from clearhead.call import prepare, refuse_slow
 from clearhead.matrices import Padding, Pooled, Tokens
 from clearhead.tensors import is_tensor, to_numpy
 from clearhead.views import passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, taken_in
-from clearhead.views.grouping import Labels, between_groups
+from clearhead.views.grouping import Labels, grouped
 from clearhead.views.padding import OnlyQueries, find_padding
 from clearhead.views.patterns import Patterns, find_patterns
 
@@ -44,6 +44,7 @@ class TopK(NamedTuple):
     weights: Float[Any, "... n_q k"]
 
 
+@names.own_options
 def look(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
@@ -82,7 +83,8 @@ def look(
             labelled [PAD], <pad> and the like are padding in any case.
 
     Padding counts nowhere: a query that is padding is one with no key left in all that the view says, its statistics,
-    maps, patterns and weights; only output and lse have what attention gives it.
+    maps, patterns and weights; only output and lse have what attention gives it. For that, a look in which queries are
+    padding takes a second pass: one of attention alone, and one that is watched, without values.
 
     Raises:
         TypeError: an array is not of floats, the mask is neither a mask, boolean nor float, or padding is not boolean.
@@ -216,7 +218,7 @@ class View:
         padded = 0 if self.padding is None else int(self.padding.queries.sum())
         padding = f", {padded} queries of padding left out" if padded else ""
         said = f"View({batch}{heads}, {self.n_q} queries × {self.n_k} keys{padding}, {self.call.kind.name})"
-        doubt = checks.doubtful_axes(self.heads, max(self.n_q, self.n_k))
+        doubt = checks.doubtful_axes(*(x.shape for x in self.inputs[:2]))
         return f"{said}\n{doubt}" if doubt else said
 
     @handed_back
@@ -309,7 +311,7 @@ class View:
         they first appear. Weights are summed over the keys of a group and averaged over its queries; exact, in memory
         of the size of the answer.
         """
-        return between_groups(self, query_groups, key_groups)
+        return grouped(self, query_groups, key_groups)
 
     def average(self, heads: Any = None) -> Average:
         """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""

@@ -53,10 +53,12 @@ def on_first(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> Floa
     first = real_ends(padding, view.n_k)[0]
     if not first.any():
         return at(view, np.zeros(view.n_q, np.int64))
-    columns, place = np.unique(first, return_inverse=True)
-    weights = view.shaped(kernels.recompute.weights(view.call, view.sums, cols=columns))
-    place = place.reshape(*first.shape, *(1,) * (weights.ndim - first.ndim))
-    return np.take_along_axis(weights, place, axis=-1)[..., 0]
+    result = np.empty((*view.call.lead, view.n_q), view.call.kind)
+    every = np.broadcast_to(first, view.batch_shape).ravel()
+    for batch, key in zip(np.ndindex(view.call.batch_shape), every.tolist(), strict=True):
+        entry = kernels.recompute.of_entry(view.call, view.sums, batch)
+        result[batch] = kernels.recompute.weights(*entry, cols=slice(key, key + 1))[..., 0]
+    return view.shaped(result)
 
 
 def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Float[np.ndarray, "*lead rows c"]]]:
@@ -79,10 +81,10 @@ def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Fl
 
 def one_head(view: View, number: Any) -> tuple[Any, Any]:
     """The call and the sums of one head of a batch entry, by its number over all of them."""
-    return kernels.recompute.of_head(view.call, view.sums, *place(view, number))
+    return kernels.recompute.of_head(view.call, view.sums, *indices_of(view, number))
 
 
-def place(view: View, number: Any) -> tuple[tuple[int, ...], int]:
+def indices_of(view: View, number: Any) -> tuple[tuple[int, ...], int]:
     """Where the call has a head of a batch entry, by its number over all of them."""
     *batch, head = (int(i) for i in np.unravel_index(int(number), view.call.lead))
     return tuple(batch), head

@@ -1,0 +1,207 @@
+"""What goes into the backward pass and comes out of it: panels of queries, turned and as rows; gradients, as rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clearhead.kernels.compiler import helper
+from clearhead.kernels.formats import read_row, write_row
+from clearhead.kernels.forward import split_inverse
+from clearhead.kernels.gemm import WIDEST, Columns, panel_vectors
+from clearhead.kernels.job import FULL_BIAS
+from clearhead.kernels.memory import (
+    Rows,
+    all_finite,
+    cast,
+    clear,
+    copy,
+    lanes_of,
+    peek,
+    poke,
+    round_up,
+    size_of,
+    turn_rows,
+)
+from clearhead.kernels.scores import head_address, row_address
+from clearhead.kernels.shaping import multiply_columns, stretch
+from clearhead.kernels.tile import Tile
+from clearhead.kernels.weighing import add_distances, add_row
+
+
+@helper
+def load_panel(back, scratch, queries, panel):
+    """A panel's queries and output gradients, turned and as rows. A query that saw no key takes no part."""
+    job = back.job
+    like, width = job.like, job.width
+    size = size_of(like)
+    clear(like, queries.top, width)
+    clear(like, queries.delta, width)
+    clear(like, queries.d_queries, width * job.d)
+    tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
+    delta = head_address(job, back.delta, panel.head)
+    for i in range(width):
+        value = cast(like, -np.inf)
+        if i < panel.rows:
+            value = peek(like, row_address(job, job.top, tops, panel.first + i))
+            total = peek(like, row_address(job, job.total, totals, panel.first + i))
+            if total != total:  # a score was NaN, and the largest of the others says nothing of it
+                value = total
+            poke(like, queries.delta + i * size, peek(like, row_address(job, back.delta, delta, panel.first + i)))
+        poke(like, queries.top + i * size, value if value != -np.inf else cast(like, np.inf))
+    load_rows(job, scratch, queries.top, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
+    padded = round_up(job.d, lanes_of(like))
+    if not all_finite(like, scratch.rows, width * padded):
+        clear_strange(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
+    turn_panel(job, scratch, queries.queries, job.d)
+    factor = cast(like, job.scale)
+    stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
+    load_rows(job, scratch, queries.top, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
+    turn_panel(job, scratch, queries.gradient, job.d_v)
+
+
+@helper
+def load_rows(job, scratch, top, panel, array, target, columns):
+    """Rows of a caller's array into scratch.rows, and in panels of columns; zeros for a query that saw no key."""
+    like, width = job.like, job.width
+    size, lanes = size_of(like), lanes_of(like)
+    padded = round_up(columns, lanes)
+    clear(like, scratch.rows, width * padded)
+    clear(like, target.address, width * round_up(columns, WIDEST * lanes))
+    base = head_address(job, array, panel.head)
+    for r in range(panel.rows):
+        if peek(like, top + r * size) != np.inf:
+            row = scratch.rows + r * padded * size
+            read_row(array, row_address(job, array, base, panel.first + r), row, columns)
+            x = 0
+            while x < columns:
+                wide = panel_vectors(like, columns - x) * lanes
+                place = target.address + (x * width + r * wide) * size
+                copy(like, row + x * size, place, min(wide, padded - x))
+                x += wide
+
+
+@helper
+def clear_strange(like, address, count):
+    """Zeros for what is not finite, where a dS that is NaN says so already and one that is 0 must stay 0."""
+    for n in range(count):
+        if not math.isfinite(peek(like, address + n * size_of(like))):
+            poke(like, address + n * size_of(like), cast(like, 0.0))
+
+
+@helper
+def turn_panel(job, scratch, target, columns):
+    """The rows that `load_rows` left in scratch.rows, turned."""
+    size = size_of(job.like)
+    padded = round_up(columns, lanes_of(job.like))
+    turn_rows(job.like, Rows(scratch.rows, padded * size), Rows(target, job.width * size), job.width, padded)
+
+
+@helper
+def load_totals(job, scratch, panel):
+    """Each query's sum, as the forward pass left it; 1 where it is NaN, which the query's weights will say."""
+    like = job.like
+    size = size_of(like)
+    clear(like, scratch.total, job.width)
+    totals = head_address(job, job.total, panel.head)
+    for i in range(panel.rows):
+        total = peek(like, row_address(job, job.total, totals, panel.first + i))
+        poke(like, scratch.total + i * size, total if total == total else cast(like, 1.0))
+
+
+@helper
+def divide_by_totals(job, scratch, queries):
+    """Divide the output's gradient and Δ by each query's sum, as the exponentials will not be."""
+    like, width, d_v = job.like, job.width, job.d_v
+    size, lanes = size_of(like), lanes_of(like)
+    for i in range(width):
+        split_inverse(
+            like, peek(like, scratch.total + i * size), scratch.total + i * size, scratch.alpha + i * size
+        )  # fmt: skip
+        high, low = peek(like, scratch.total + i * size), peek(like, scratch.alpha + i * size)
+        x = 0
+        while x < d_v:
+            wide = panel_vectors(like, d_v - x) * lanes
+            stretch(like, queries.gradient_rows + (x * width + i * wide) * size, wide, high, low)
+            x += wide
+    multiply_columns(like, Tile(queries.gradient, d_v, width), scratch.total, scratch.alpha)
+    multiply_columns(like, Tile(queries.delta, 1, width), scratch.total, scratch.alpha)
+
+
+@helper
+def write_block(job, scratch, array, head, block, source, columns, factor):
+    """A block of dK or dV, times a factor, into the caller's array."""
+    like = job.like
+    size, lanes = size_of(like), lanes_of(like)
+    high = cast(like, factor)
+    x = 0
+    while x < columns:
+        wide = panel_vectors(like, columns - x) * lanes
+        stretch(like, source.address + x * source.rows * size, block.keys * wide, high, cast(like, factor - high))
+        x += wide
+    base = head_address(job, array, head) + block.key * array.row
+    narrow = panel_vectors(like, columns) * lanes
+    for r in range(block.keys):
+        row = source.address + r * narrow * size
+        if columns > narrow:
+            row = scratch.rows
+            x = 0
+            while x < columns:
+                wide = panel_vectors(like, columns - x) * lanes
+                copy(like, source.address + (x * source.rows + r * wide) * size, row + x * size, wide)
+                x += wide
+        write_row(array, row, base + r * array.row, columns, scratch.spare)
+
+
+@helper
+def write_queries(back, scratch, queries, panel):
+    """A panel's dQ into the caller's array."""
+    job, array = back.job, back.d_query
+    like, width, d = job.like, job.width, job.d
+    size, lanes = size_of(like), lanes_of(like)
+    padded = round_up(d, lanes)
+    high = cast(like, job.true_scale)
+    stretch(like, queries.d_queries, d * width, high, cast(like, job.true_scale - high))
+    turn_rows(like, Rows(queries.d_queries, width * size), Rows(scratch.rows, padded * size), padded, width)
+    base = head_address(job, array, panel.head)
+    for i in range(panel.rows):
+        target = row_address(job, array, base, panel.first + i)
+        write_row(array, scratch.rows + i * padded * size, target, d, scratch.spare)
+
+
+@helper
+def add_to_bias(back, scratch, panel, block, slopes):
+    """Add a tile of dS to the bias's gradient, which may be one number for several queries, keys or heads."""
+    job, array = back.job, back.d_bias
+    like, width = job.like, job.width
+    size, lanes = size_of(like), lanes_of(like)
+    base = head_address(job, array, panel.head)
+    column = array.column
+    if job.bias_form != FULL_BIAS and job.folded == 1:
+        add_distances(like, slopes, base + (panel.first - block.key) * size)
+        return
+    # where every head, query and key has a number of its own, nothing has been added to it before
+    alone = job.heads_per_task == 1 and column == size and array.row != 0
+    if alone and job.folded == 1 and panel.rows == width and block.keys % lanes == 0:
+        target = Rows(row_address(job, array, base, panel.first) + block.key * column, array.row)
+        turn_rows(like, Rows(slopes.address, width * size), target, block.keys, width)
+        return
+    padded = round_up(block.keys, lanes)
+    turn_rows(like, Rows(slopes.address, width * size), Rows(scratch.bias_rows, padded * size), padded, width)
+    for i in range(panel.rows):
+        source = scratch.bias_rows + i * padded * size
+        target = row_address(job, array, base, panel.first + i) + block.key * column
+        if column == 0:  # one number for all keys: what a tile adds is summed in float64, as there is so much of it
+            total = 0.0
+            for j in range(block.keys):
+                total += float(peek(like, source + j * size))
+            poke(like, target, cast(like, peek(like, target) + total))
+            continue
+        done = 0
+        if column == size:
+            done = block.keys - block.keys % lanes
+            add_row(like, source, target, done)
+        for j in range(done, block.keys):
+            at = target + j * column
+            poke(like, at, peek(like, at) + peek(like, source + j * size))
