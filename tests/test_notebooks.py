@@ -13,6 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from notebooks.__main__ import main
 from notebooks.making import MEASURED, METADATA, execute, is_measured, printed, target, unexecuted
 from tests.test_study_notes import other_terms
 
@@ -147,3 +148,8 @@ def test_a_cell_that_writes_to_stderr_is_refused():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import sys; print('oh', file=sys.stderr)")])
     with pytest.raises(ValueError, match="cell 0 writes to stderr"):
         execute(notebook)
+
+
+def test_a_notebook_in_another_language_is_refused(capsys):
+    assert main(["ko", "fr"]) == 2
+    assert capsys.readouterr().err == "there is no notebook in fr; choose from en, ko\n"
