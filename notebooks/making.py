@@ -49,8 +49,8 @@ def execute(notebook: Any) -> Any:
         ValueError: a cell writes to stderr, which would show warnings and paths of this machine.
     """
     here = {"metadata": {"path": str(FOLDER)}}
-    settings = {"kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"], "resources": here}
-    NotebookClient(notebook, timeout=SECONDS, record_timing=False, **settings).execute()
+    settings = {"kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"], "coalesce_streams": True}
+    NotebookClient(notebook, timeout=SECONDS, record_timing=False, resources=here, **settings).execute()
     notebook.metadata = nbformat.from_dict(METADATA)  # the kernel's own names its version
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
