@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help visualize translate figures test sweep lint format bench clean
+.PHONY: help visualize translate figures notebook test sweep lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ $(VENV)/translate: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[translate]'
 	@touch $@
 
+$(VENV)/docs: $(VENV)/torch
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
@@ -42,6 +46,9 @@ translate: $(VENV)/translate ## train a translator, and see which word each word
 
 figures: $(VENV)/translate ## draw the figures of the study notes; ARGS="02 06" for those of two notes
 	$(BIN)/python -m study_notes.drawing $(ARGS)
+
+notebook: $(VENV)/docs ## run the tutorial in both languages into .ipynb files; ARGS=ko for one
+	$(BIN)/python -m notebooks $(ARGS)
 
 test: $(VENV)/dev ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

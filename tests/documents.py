@@ -10,7 +10,8 @@ import contextlib
 import io
 import itertools
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,11 +59,17 @@ def links(document: str) -> list[str]:
     return re.findall(r"\]\(([^)\s]+)\)", prose(document))
 
 
-def run(document: str) -> dict[str, Any]:
-    """Run its Python from top to bottom, see that it prints what is shown, and return what it has defined."""
+def run(document: str, command: Callable[[list[str]], object] | None = None) -> dict[str, Any]:
+    """Run its Python from top to bottom, see that it prints what is shown, and return what it has defined.
+
+    Lines of a shell are handed to `command`, word by word, if there is one.
+    """
     namespace: dict[str, Any] = {"__name__": "document"}
     found = fences(document)
     for fence, following in itertools.zip_longest(found, found[1:]):
+        if fence.info == "sh" and command is not None:
+            for line in fence.text.splitlines():
+                command(shlex.split(line))
         if fence.info != "python":
             continue
         code = compile("\n" * (fence.line - 1) + fence.text, str(ROOT / document), "exec")  # errors name the line

@@ -8,7 +8,7 @@ import re
 NAMES = "|".join(
     (
         r"\S*\.(png|svg|pdf|gif|safetensors|txt|tsv|html)", "(attention|translator)/", "--?[a-z]+", r"\{[a-z,]+\}",
-        "'[^']*'", "`[^`]*`", "[A-Z]{1,10}", "clearhead", "translate", "visualize", "CLEARHEAD_LANG", "NumPy",
+        "'[^']*'", "`[^`]*`", "[A-Z]{1,10}", "clearhead", "translate", "visualize", "learn", "CLEARHEAD_LANG", "NumPy",
         "PyTorch", "float16", "dates", "sentences", "all", "png", "svg", "pdf", "en", "ko",
     )
 )  # fmt: skip

@@ -18,6 +18,7 @@ ELSEWHERE = {
     "figures/patches.py": ["figures/test_image.py"],
     "figures/strips.py": ["figures/test_head.py"],
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
+    "learn/words.py": ["test_languages.py", "learn/test_command.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
     "page/*": ["page/test_command.py"],
     "torch/derivative.py": ["torch/test_function.py", "torch/test_function_modes.py", "torch/test_gradcheck.py"],

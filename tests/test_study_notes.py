@@ -200,9 +200,7 @@ class TestGlossary:
     @pytest.mark.parametrize("document", [*NOTES, "README.md", "README.ko.md"])
     def test_no_other_term_stands_in_a_text(self, document):
         korean = document == "README.ko.md" or document.startswith("study_notes/ko/")
-        said = re.sub(r"`[^`\n]+`", "", prose(document))  # a name in code is what it is
-        column, words = (KOREAN, said) if korean else (ENGLISH, said.lower())
-        assert [term for term in avoided(column) if term in words] == []
+        assert other_terms(prose(document), "ko" if korean else "en") == []
 
     def test_an_idea_has_one_term_and_a_term_one_idea(self):
         (rows,) = tables(GLOSSARY)
@@ -215,6 +213,13 @@ class TestGlossary:
         (rows,) = tables(GLOSSARY)
         chosen = {row[language] for row in rows for language in ("English", "한국어")}
         assert not chosen & {*avoided(ENGLISH), *avoided(KOREAN)}
+
+
+def other_terms(text: str, language: str) -> list[str]:
+    """The terms of a text in place of which the glossary has others. A name in code is what it is."""
+    said = re.sub(r"`[^`\n]+`", "", text)
+    column, words = (KOREAN, said) if language == "ko" else (ENGLISH, said.lower())
+    return [term for term in avoided(column) if term in words]
 
 
 def avoided(column: str) -> list[str]:

@@ -206,6 +206,8 @@ def test_nothing_is_left_of_a_language_that_was_spoken(monkeypatch):
         ["visualize", "고양이", "--text", "고양이"],
         ["visualize", "고양이가 쥐를", "잡았다"],
         ["visualize", "--model", "없음.safetensors"],
+        ["learn", "09"],
+        ["learn", "--pager"],
     ],
     ids=lambda arguments: " ".join(arguments)[:40] or "nothing",
 )

@@ -37,6 +37,9 @@ SUMMARIES = {
     "translate": Said(
         "translate sentences and dates, or train a translator", "문장과 날짜를 번역하거나 번역기를 학습시킵니다"
     ),
+    "learn": Said(
+        "read the notes of the course, and see what you have read", "강의 노트를 읽고, 무엇을 읽었는지 봅니다"
+    ),
 }
 
 # Whatever argparse says to the user of a command; its English is what it looks a text up by.

@@ -1,0 +1,1 @@
+"""The tutorial as notebooks: the sources are text, and `python -m notebooks` runs them into .ipynb files."""
