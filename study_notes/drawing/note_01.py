@@ -59,6 +59,9 @@ def table(language: str) -> Figure:
     return figure
 
 
+LETTERING = 0.065  # the height of a name, of that of the picture
+
+
 @draws("01_before_and_after")
 def before_and_after(language: str) -> Figure:
     """Eight animals that catch and are caught: their vectors in the translator, before attention and after."""
@@ -69,16 +72,29 @@ def before_and_after(language: str) -> Figure:
         for role, (colour, words) in zip(range(flat.shape[1]), ROLES, strict=False):
             colour, label = (colour, words(language)) if axes is right else (INK, None)
             axes.scatter(*flat[:, role].reshape(-1, 2).T, s=13, color=colour, label=label, linewidth=0)
-        for name, points in zip(ANIMALS, flat, strict=True):
+        places = []
+        for points in flat:
             centres = points.mean(axis=1)  # (roles, 2)
             axes.plot(*centres.T, color=GREY, linewidth=0.7, alpha=0.6, zorder=0)
-            place = points.reshape(-1, 2)[:, 0].max(), centres[centres[:, 0].argmax(), 1]
+            places.append((points.reshape(-1, 2)[:, 0].max(), centres[centres[:, 0].argmax(), 1]))
+        for name, place in zip(ANIMALS, _apart(places, LETTERING * np.ptp(flat[..., 1])), strict=True):
             axes.annotate(name(language), place, xytext=(5, 0), textcoords="offset points", va="center")
         axes.set_title(title(language), fontsize=11)
         axes.set(xticks=[], yticks=[])
         axes.margins(x=0.25, y=0.1)
     right.legend(frameon=False, fontsize=9, loc="best", handletextpad=0.1)
     return tidy(figure)
+
+
+def _apart(places: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
+    """The same places, those that lie closer above each other than `least` moved upwards."""
+    moved = dict(enumerate(places))
+    below = -np.inf
+    for number in sorted(moved, key=lambda number: places[number][1]):
+        x, y = places[number]
+        below = max(y, below + least)
+        moved[number] = (x, below)
+    return list(moved.values())
 
 
 def _animals() -> tuple[np.ndarray, np.ndarray]:

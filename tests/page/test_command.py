@@ -99,7 +99,7 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
     assert lines[1].startswith("  it is not sure of this" if language == "en" else "  이 번역은 확실하지 않습니다")
     assert len(lines) == 2 + len(FILES) + 2
     assert all(line.startswith(str(out)) for line in lines[2:-1])
-    assert lines[-1].endswith("clearhead visualize 고양이가 쥐를 잡았다")
+    assert lines[-1].endswith("clearhead visualize 쥐를 고양이가 잡았다")  # another one than this
     assert ("looked at most" in said) == (language == "en")
     assert ("가장 많이 본" in said) == (language == "ko")
 
@@ -139,8 +139,11 @@ def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, la
         ]
         assert (query, key) in at
     assert "gets exactly 0;" in drawn["causal-attention"].words.shows.en
-    pairs = re.findall(r"(\S+) → (\S+?)(?:,|;)", drawn["cross-attention"].words.shows.en)
-    expected = [subject.source_words[int(row.argmax())] for row in subject.between_words]
+    pairs = re.findall(r"(\S+) → (\(.*?\)|\S+?)(?:,|;)", drawn["cross-attention"].words.shows.en)
+    expected = [
+        "(no word of the source)" if 1 - row.sum() > row.max() else subject.source_words[int(row.argmax())]
+        for row in subject.between_words
+    ]
     assert [there for _, there in pairs] == [
         there for word, there in zip(subject.target_words, expected, strict=True) if word.isalnum()
     ]
@@ -226,9 +229,10 @@ def test_a_text_that_cannot_be_read_leaves_nothing_behind(model, tmp_path, capsy
     ("arguments", "message"),
     [
         (["고양이가", "--text", "쥐를"], "TEXT and --text both say what to look at; leave out one of the two"),
-        (["고양이가 쥐를", "잡았다"], "one sentence is looked at, got 2; ask for one at a time"),
+        (["고양이가 쥐를", "쥐가 고양이를"], "one sentence is looked at, got 2; ask for one at a time"),
+        (["고양이가 쥐를", "잡았다"], "'잡았다' stands beside a text in quotes: put quotes around each whole text"),
     ],
-    ids=["twice", "two"],
+    ids=["twice", "two", "half quoted"],
 )
 def test_there_is_one_text_to_look_at(capsys, arguments, message):
     assert visualize(*arguments) == 2
@@ -240,6 +244,21 @@ def test_a_text_is_given_as_to_translate(model, tmp_path, capsys, monkeypatch, a
     monkeypatch.setattr(showcase, "pictures", lambda subject, language: [])
     assert visualize(*arguments, "--model", model, "--out", tmp_path / "out") == 0
     assert capsys.readouterr().out.startswith(f"{TEXT} → ")
+
+
+@pytest.mark.parametrize(("text", "other"), [(TEXT, "쥐를 고양이가 잡았다"), ("쥐를  고양이가 잡았다", TEXT)])
+def test_another_sentence_is_another(model, tmp_path, capsys, monkeypatch, text, other):
+    monkeypatch.setattr(showcase, "pictures", lambda subject, language: [])
+    assert visualize(text, "--model", model, "--out", tmp_path / "out") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"another sentence: clearhead visualize {other}"
+
+
+def test_a_word_that_looks_at_no_word_is_said_to():
+    subject = showcase.read(translator(), TEXT)
+    nowhere = subject._replace(between_words=np.full_like(subject.between_words, 0.1))
+    shows = showcase._cross_attention(nowhere).words.shows
+    assert "→ (no word of the source)" in shows.en
+    assert "→ (원문에 없는 말)" in shows.ko
 
 
 def test_a_file_where_the_folder_should_be(model, tmp_path, capsys):

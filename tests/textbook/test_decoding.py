@@ -34,12 +34,17 @@ def batch_of(rng, *leading):
 
 
 def log_probabilities(model, source, sequences):
-    """Of whole sequences of one length, by one pass without a cache: sequences (k, t) → (k,)."""
+    """Of whole sequences of one length: sequences (k, t) → (k,)."""
+    return of_words(model, source, sequences).sum(axis=-1)
+
+
+def of_words(model, source, sequences):
+    """The log-probability of each word, by one pass without a cache: sequences (k, t) → (k, t)."""
     sequences = np.array(sequences)
     started = np.concatenate([np.full((len(sequences), 1), BOS), sequences[:, :-1]], axis=-1)
     logits = model(np.broadcast_to(source, (len(sequences), len(source))), started).logits
     words = np.take_along_axis(logits, sequences[..., None], axis=-1)[..., 0]
-    return (words - log_sum_exp(logits)).sum(axis=-1)
+    return words - log_sum_exp(logits)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -55,6 +60,7 @@ def test_greedy_takes_the_most_probable_word_at_every_step(rng, seed):
     assert got.ids.tolist() == words
     assert got.lengths == len(words)
     np.testing.assert_allclose(got.log_probability, log_probabilities(model, source, [words])[0], rtol=1e-12)
+    np.testing.assert_allclose(got.least_log_probability, of_words(model, source, [words]).min(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0, 5.0])
@@ -76,6 +82,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(rng, seed, length_penalty):
     got = beam(model, source, **limits, width=count, length_penalty=length_penalty)
     assert got.ids.tolist() == best
     np.testing.assert_allclose(got.log_probability, log_probabilities(model, source, [best])[0], rtol=1e-12)
+    np.testing.assert_allclose(got.least_log_probability, of_words(model, source, [best]).min(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])

@@ -12,6 +12,7 @@ from clearhead.translate.alignment import (
     Reader,
     Score,
     gold_words,
+    looks,
     measure,
     parts,
     readers,
@@ -102,3 +103,10 @@ def test_one_word_said_in_two():
 
 def test_nothing_to_measure():
     assert measure([]) == []
+
+
+def test_a_word_that_comes_from_no_word_looks_at_none():
+    """What a row lacks to 1 is what the end of the source got."""
+    found = looks(np.array([[0.7, 0.2], [0.1, 0.3], [0.25, 0.5]]))
+    assert [look.word for look in found] == [0, None, 1]
+    np.testing.assert_allclose([look.weight for look in found], [0.7, 0.6, 0.5])

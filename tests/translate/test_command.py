@@ -96,6 +96,31 @@ class TestTranslating:
     def test_words_without_quotes_are_one_sentence(self, capsys, model, arguments, answers):
         assert answer(capsys, "--model", model, "--plain", *arguments) == (0, "\n".join([*answers, ""]), "")
 
+    def test_a_word_beside_texts_in_quotes_is_a_date_or_ends_as_a_sentence(self, capsys):
+        status, out, _ = answer(capsys, "고양이가 쥐를 잡았다", "20240305", "비싸요.", "--plain")
+        assert (status, out.splitlines()) == (0, ["The cat caught the mouse", "March 5, 2024", "It is expensive."])
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("I drink water", "'I', characters 0 to 1, is not translated: this model translates Korean sentences and"),
+            ("2023년 2월 29일", "there is no such day: 2023년 2월 29일; February 2023 has 28 days"),
+            ("오후 25시", "there is no such time of day: 오후 25시"),
+        ],
+    )
+    def test_what_is_no_sentence_and_no_date(self, capsys, text, message):
+        status, out, err = answer(capsys, text)
+        assert (status, out) == (1, "")
+        assert message in err
+
+    def test_a_word_that_is_made_of_others_is_named(self, capsys):
+        _, out, _ = answer(capsys, "물개를 보았다")
+        assert out.splitlines()[-1] == "  it is not sure of this: it does not know 물개를"
+        assert answer(capsys, "물개를 보았다", "--plain")[2].endswith("it does not know 물개를\n")
+        assert answer(capsys, "물개를 보았다", "--plain", "--language", "ko")[2].endswith(
+            "모르는 단어가 있습니다: 물개를\n"
+        )
+
     def test_standard_input_has_a_text_a_line(self, capsys, model, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.StringIO("ba ce\n\n  di gu\nfo ha\n"))
         assert answer(capsys, "-", "--model", model, "--plain") == (0, "이 일\n오 삼\n육 사\n", "")
@@ -163,7 +188,8 @@ class TestTranslating:
             (["--train", "--layer", "0"], "--layer cannot be used with --train"),
             (["--train", "--swap"], "--swap goes with --pairs"),
             (["--train", "--pairs", "x.tsv", "--task", "dates"], "--task cannot be used with --pairs"),
-            (["ba ba", "ce", "--figure", "x.png"], "--figure draws one text, got 2"),
+            (["ba ba", "ce ce", "--figure", "x.png"], "--figure draws one text, got 2"),
+            (["ba ba", "ce"], "'ce' stands beside a text in quotes: put quotes around each whole text, or around none"),
             (["--train", "--film", "x.gif"], "--film cannot be used with --train alone, which draws everything"),
             (["--train", "--steps", "0"], "expected a whole number of at least 1, got '0'"),
             (["--train", "--seed", "-1"], "expected"),

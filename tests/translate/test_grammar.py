@@ -6,7 +6,7 @@ import pytest
 
 from clearhead.translate.grammar import said
 from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, MEANS, NOUNS, PLACES, TIMES, VERBS
-from clearhead.translate.meaning import ROLES, Asked, Being, Clause, Existing, NounPhrase, Position, Sentence
+from clearhead.translate.meaning import ROLES, Asked, Being, Clause, Existing, NounPhrase, Position, Sentence, Site
 from clearhead.translate.parts import spelled
 from clearhead.translate.to_english import in_english
 from clearhead.translate.to_korean import in_korean
@@ -236,7 +236,70 @@ HONOURED = [
         "Where do you go?",
     ),
 ]
-CASES = [*ORDER, *TOPICS, *TENSES, *DENIED, *MOODS, *PHRASES, *BEING, *HONOURED]
+PLACES_IN_WORDS = [
+    (clause("새", "fly", place=P["하늘"], along=True, **PRESENT), "새가 하늘을 난다", "The bird flies in the sky"),
+    (
+        clause("", "walk", place=Site(P["거리"], A["조용하"]), along=True, adverb=B["혼자"]),
+        "조용한 거리를 혼자 걸었다",
+        "I walked on the quiet street alone",
+    ),
+    (clause("", "live", place=Site(P["집"], pointer="저"), **PRESENT), "저 집에 산다", "I live in that house"),
+    (
+        clause("", "go", place=Site(P["학교"], owner=N["우리"]), adverb=B["일찍"], degree=B["아주"]),
+        "우리 학교에 아주 일찍 갔다",
+        "I went to our school very early",
+    ),
+    (
+        clause("", "sleep", place=P["도서관"], adverb=B["잘"], time=T["어제"], also=True),
+        "어제도 도서관에서 잘 잤다",
+        "I slept well in the library yesterday too",
+    ),
+    (
+        clause("우유", Existing(absent=True), place=P["냉장고"], first="place", **PRESENT),
+        "냉장고에 우유가 없다",
+        "There is no milk in the refrigerator",
+    ),
+    (clause("", "sit", place=P["의자"], mood="command", **POLITE), "의자에 앉으세요", "Please sit on the chair"),
+]
+TOLD = [
+    (clause("", "go", adverb=B["빨리"], mood="command", style="casual"), "빨리 가", "Go quickly"),
+    (clause("", "open", "문", mood="command", style="casual", full=True), "문을 열어 줘", "Please open the door"),
+    (clause("", "open", "문", mood="command", style="casual", denial="않다"), "문을 열지 마", "Do not open the door"),
+    (
+        clause("우리", "run", adverb=B["같이"], mood="suggestion", first="subject adverb"),
+        "우리 같이 뛰자",
+        "Let's run together",
+    ),
+    (
+        clause("", "give", "물", recipient=some("저"), mood="command", style="formal"),
+        "저에게 물을 주십시오",
+        "Please give water to me",
+    ),
+]
+OTHERS = [
+    (
+        clause("그녀", "become", "가수", modal="want", topic="subject", **PRESENT),
+        "그녀는 가수가 되고 싶어 한다",
+        "She wants to become a singer",
+    ),
+    (
+        clause("나", "know", some("이름", owner=N["사람"], owner_pointer="그"), topic="subject", **PRESENT),
+        "나는 그 사람의 이름을 안다",
+        "I know that person's name",
+    ),
+    (
+        clause(some("노래", pointer="이"), Being(some("오래되", "노래")), topic="subject", **PRESENT),
+        "이 노래는 오래된 노래다",
+        "This song is an old song",
+    ),
+    (clause("여름", "덥", topic="subject", **PRESENT), "여름은 덥다", "Summer is hot"),
+    (
+        clause("저", "speak", "한국어", modal="can", topic="subject", **PRESENT, **POLITE),
+        "저는 한국어를 말할 수 있어요",
+        "I can speak Korean",
+    ),
+]
+CASES = [*PLACES_IN_WORDS, *TOLD, *OTHERS, *ORDER, *TOPICS, *TENSES, *DENIED, *MOODS, *PHRASES, *BEING, *HONOURED]
 
 
 @pytest.mark.parametrize(("meaning", "korean", "english"), CASES, ids=[case[1] for case in CASES])
@@ -270,6 +333,24 @@ JOINED = [
         "지만",
         "고양이는 잤지만 개는 뛰었다",
         "The cat slept but the dog ran",
+    ),
+    (
+        (clause("", HAVE, "시간", topic="object", **PRESENT), clause("", HAVE_NOT, "돈", **PRESENT)),
+        "지만",
+        "시간은 있지만 돈이 없다",
+        "I have time but do not have money",
+    ),
+    (
+        (clause("", "wash", "컵", mood="command", **PRESENT), clause("", "drink", "커피", mood="command", **PRESENT)),
+        "고",
+        "컵을 씻고 커피를 마셔라",
+        "Wash the cup and drink coffee",
+    ),
+    (
+        (clause("", "go", modal="want", **PRESENT), clause("", "바쁘", **PRESENT)),
+        "지만",
+        "가고 싶지만 바쁘다",
+        "I want to go but am busy",
     ),
 ]
 

@@ -23,7 +23,7 @@ from clearhead.translate.lexicon import (
 PLURALS = """children women men people babies puppies foxes mice fish butterflies boxes watches glasses photos potatoes
 strawberries buses police\u00a0officers college\u00a0students older\u00a0brothers younger\u00a0sisters"""
 PASTS = """caught ate took drank read wrote wore drew saw met knew forgot bought sold chose found lost threw made cut
-built rode drove sang did taught slept got sat ran went swam flew began blew came gave sent had became"""
+built rode drove sang did spoke taught slept got sat ran went swam flew began blew came gave sent had became"""
 GOING = """making taking writing riding driving dancing running cutting swimming getting sitting dying using
 closing moving baking choosing receiving preparing"""
 
@@ -79,11 +79,23 @@ def test_numbers():
 
 def test_nouns_by_kind_and_by_name():
     assert [noun.korean for noun in nouns("pet 새")] == ["고양이", "개", "강아지", "토끼", "새"]
+    assert [noun.korean for noun in nouns("pet 새 -개 -토끼")] == ["고양이", "강아지", "새"]
     assert nouns("") == ()
+
+
+def test_an_object_tells_which_sense_of_a_verb_is_meant():
+    """텔레비전을 보다 is to watch, and not to see as well; otherwise a sentence would have two translations."""
+    for one in VERBS:
+        for other in VERBS:
+            if one.stem == other.stem and one.shape == other.shape and one.english != other.english:
+                theirs = [{noun.korean for _, what in verb.takes for noun in nouns(what)} for verb in (one, other)]
+                assert not theirs[0] & theirs[1], (one.stem.text, one.english, other.english)
 
 
 def test_an_unknown_kind():
     with pytest.raises(ValueError, match="no noun is, or is a kind of, furry, 용"):
         nouns("pet 용 furry")
+    with pytest.raises(ValueError, match="no noun is, or is a kind of, 용"):
+        nouns("pet -용")
     with pytest.raises(ValueError, match="no place is, or is a kind of, 달나라"):
         places("home 달나라")

@@ -9,27 +9,10 @@ import pytest
 from clearhead.cli import main
 from clearhead.text.clusters import display_width
 from clearhead.translate import lexicon
-from clearhead.translate.listing import in_columns, known_words, listed
+from clearhead.translate.dictionary import known_words
+from clearhead.translate.listing import in_columns, listed
 
 from . import toys
-
-
-def test_every_word_is_there_with_its_english_as_a_dictionary_has_it():
-    kinds = known_words()
-    assert kinds["nouns"]["고양이"] == "cat"
-    assert kinds["verbs"]["마시다"] == "drink"
-    assert kinds["adjectives"]["비싸다"] == "expensive"
-    assert kinds["numbers"]["세"] == "three"
-    assert kinds["adjectives"]["새"] == "new"
-    assert kinds["nouns"]["차"] == "tea, car"
-    assert kinds["adverbs"]["항상"] == "always"
-    assert len(kinds["nouns"]) == len({noun.korean for noun in lexicon.NOUNS})
-
-
-def test_a_word_with_two_meanings_is_there_once(monkeypatch):
-    first = lexicon.VERBS[0]
-    monkeypatch.setattr(lexicon, "VERBS", (first, first._replace(english="grab"), first))
-    assert known_words()["verbs"] == {f"{first.stem.text}다": f"{first.english}, grab"}
 
 
 @pytest.mark.parametrize("width", [50, 80, 200])

@@ -9,9 +9,10 @@ import jaxtyping
 import pytest
 
 from clearhead.translate.dates import date_pieces
-from clearhead.translate.drawing import drawn
 from clearhead.translate.grammar import said
-from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, NOUNS, NUMBERS, PLACES, TIMES, VERBS
+from clearhead.translate.joining import drawn
+from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, NOUNS, NUMBERS, PLACES, TIMES, VERBS, Verb
+from clearhead.translate.meaning import Site
 from clearhead.translate.sentences import all_pairs, kept_out, pairs, sentences, simple
 from clearhead.translate.spelling import sentence_pieces
 from clearhead.translate.vocabulary import Vocabulary
@@ -119,17 +120,22 @@ def test_every_phenomenon_is_drawn(meanings):
         "honoured": (False, True),
         "bare": (False, True),
         "split": (False, True),
+        "along": (False, True),
+        "also": (False, True),
     }.items():
         found = Counter(getattr(clause, field) for clause in clauses)
         assert set(found) == set(values), field
         assert min(found.values()) >= 20, field
     assert {meaning.joint for meaning in meanings} == {"", "고", "지만"}
+    assert {meaning.clauses[0].mood for meaning in meanings if meaning.joint} == {"statement", "command", "suggestion"}
+    assert sum(isinstance(clause.place, Site) for clause in clauses) >= 20
+    assert sum(clause.degree is not None for clause in clauses) >= 20
     assert len({clause.order for clause in clauses}) > 500
     asked = Counter(clause.asked.role for clause in clauses if clause.asked is not None)
     assert set(asked) == {"subject", "object", "recipient", "place", "time", "why", "how"}
     assert sum(not clause.subjects for clause in clauses) > 500
     phrases = [phrase for clause in clauses for phrase in clause.phrases]
-    for field in ("number", "many", "pointer", "owner", "counted_first", "floating", "adjective"):
+    for field in ("number", "many", "pointer", "owner", "owner_pointer", "counted_first", "floating", "adjective"):
         assert sum(bool(getattr(phrase, field)) for phrase in phrases) >= 20, field
     assert {phrase.focus for phrase in phrases} == {"", "도", "만"}
 
@@ -173,6 +179,42 @@ def test_a_word_keeps_three_quarters_of_its_company(seed):
         total = Counter((pair[0], pair[side]) for pair in every)
         taken = Counter((pair[0], pair[side]) for pair in chosen)
         assert all(4 * taken[word] <= total[word] for word in total)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_objects_of_a_sense_are_all_trained_on(seed):
+    """말 and 자전거 are all that is ridden: nobody could guess from one of them that 타다 is to ride the other."""
+    chosen = {pair[:2] for pair in kept_out(random.Random(seed))}
+    assert not chosen & {("object", "타 ride"), ("object", "보 watch"), ("object", "먹 take"), ("object", "쓰 wear")}
+    assert any(relation == "object" and word.startswith("보 see") for relation, word in chosen)
+
+
+def test_senses_are_words_of_their_own():
+    every = set(all_pairs())
+    assert ("object", "타 ride", "말 horse") in every
+    assert ("object", "타 take", "말 horse") not in every
+    assert ("object", "마시 drink", "차 tea") in every
+    assert ("object", "운전하 drive", "차 car") in every
+
+
+def test_nobody_told_is_named_but_us(meanings):
+    """토끼가 먹어라 is not said."""
+    told = [clause for meaning in meanings for clause in meaning.clauses if clause.mood in ("command", "suggestion")]
+    named = {one.noun.korean for clause in told for one in clause.subjects}
+    assert named == {"우리"}
+    assert all(clause.adverb.english == "together" for clause in told if clause.subjects)
+
+
+def test_among_friends_a_command_is_no_statement(meanings):
+    """천천히 먹어 is a command, so nobody says of himself that he eats slowly in this way."""
+    clauses = [meaning.clauses[0] for meaning in meanings if len(meaning.clauses) == 1]
+    friendly = [one for one in clauses if one.style == "casual" and isinstance(one.predicate, Verb) and not one.denial]
+    told = [one for one in friendly if one.mood == "command"]
+    assert len(told) > 20
+    assert all(one.time is None and not one.hour for one in told)
+    alike = [one for one in friendly if one.mood == "statement" and one.tense == "present" and not one.subjects]
+    alike = [one for one in alike if not (one.modal or one.predicate.lasting or one.time or one.hour)]
+    assert all(one.adverb is not None and one.adverb.position == "middle" for one in alike)
 
 
 def test_the_same_seed_draws_the_same_sentences():

@@ -65,7 +65,7 @@ WRITES_NOTHING = Said(
     "the translator writes nothing for {text!r}, so nothing can be seen; try another text",
     "번역기가 {text!r}에 대해 아무것도 쓰지 않아서 볼 것이 없습니다. 다른 글로 해 보세요",
 )
-ANOTHER = Said("another sentence: {program} 고양이가 쥐를 잡았다", "다른 문장을 보려면: {program} 고양이가 쥐를 잡았다")
+ANOTHER = Said("another sentence: {program} {sentence}", "다른 문장을 보려면: {program} {sentence}")
 
 
 class Words(NamedTuple):
@@ -144,9 +144,11 @@ CROSS_ATTENTION = Words(
     ),
     Said(
         "The sentence runs across the top, the translation down the left. The frame in each row marks the word that "
-        "was looked at most. Pieces are merged into words: summed over those looked at, averaged over those that look.",
+        "was looked at most. Pieces are merged into words: summed over those looked at, averaged over those that look. "
+        "What a row lacks to 1 goes to the end of the sentence, where words look that come from no word.",
         "위쪽이 원문, 왼쪽이 번역문입니다. 각 행의 테두리는 가장 많이 본 단어를 표시합니다. 조각은 단어로 합쳤습니다. "
-        "키는 더하고 쿼리는 평균을 냈습니다.",
+        "키는 더하고 쿼리는 평균을 냈습니다. 행의 합에서 1에 모자라는 만큼은 단어가 아닌 문장의 끝을 본 것으로, 원문에 "
+        "없는 말이 그곳을 봅니다.",
     ),
 )
 DOUBT = Said("; {doubt}", ". {doubt}")

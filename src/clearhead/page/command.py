@@ -9,10 +9,11 @@ from clearhead.languages import RefusedError, spoken
 from clearhead.page import captions
 from clearhead.page.captions import DESCRIPTION as DESCRIPTION
 from clearhead.translate.command import asked_texts, mistake
-from clearhead.translate.words import DOUBT, NO_MODEL
+from clearhead.translate.words import NO_MODEL, doubt
 
 FORMATS = ("png", "svg", "pdf")
 SENTENCE = "고양이 세 마리가 공원에서 물을 마셨다"
+OTHERS = ("고양이가 쥐를 잡았다", "쥐를 고양이가 잡았다")  # to try next
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,12 +65,13 @@ def run(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     print(f"{translated.source} → {translated.text}")
     if not translated.sure:
-        print(f"  {DOUBT()}")
+        print(f"  {doubt(translated.strange)()}")
     for picture in drawn:
         path = folder / f"{picture.name}.{options.format}"
         write_whole(path, files[picture.name])
         print(f"{path}: {picture.words.shows()}")
     write_whole(folder / "index.html", document.encode())
     print(f"{folder / 'index.html'}: {captions.ON_ONE_PAGE()}")
-    print(captions.ANOTHER(program=options.prog))
+    others = (sentence for sentence in OTHERS if sentence != " ".join(text.split()))
+    print(captions.ANOTHER(program=options.prog, sentence=next(others)))
     return 0

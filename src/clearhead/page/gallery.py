@@ -8,7 +8,7 @@ import html
 from clearhead.page.captions import PAGE, WARNING
 from clearhead.page.showcase import Picture
 from clearhead.translate.translator import Translated
-from clearhead.translate.words import DOUBT
+from clearhead.translate.words import doubt
 
 PIXELS_PER_INCH = 96
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
@@ -48,7 +48,8 @@ def page(
         f'<a href="#{picture.name}">{html.escape(picture.words.heading(language).split(":")[0])}</a>'
         for picture in pictures
     )
-    doubt = "" if translated.sure else f'\n<p class="doubt">{html.escape(DOUBT(language))}</p>'
+    doubted = html.escape(doubt(translated.strange)(language))
+    doubted = "" if translated.sure else f'\n<p class="doubt">{doubted}</p>'
     sections = "\n".join(_section(picture, files[picture.name], language, file_type) for picture in pictures)
     return f"""<!doctype html>
 <html lang="{language}">
@@ -62,7 +63,7 @@ def page(
 <main>
 <header>
 <h1>{html.escape(translated.source)} → {html.escape(translated.text)}</h1>
-<p>{html.escape(PAGE(language))}</p>{doubt}
+<p>{html.escape(PAGE(language))}</p>{doubted}
 <nav>{links}</nav>
 </header>
 {sections}

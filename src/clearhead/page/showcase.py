@@ -24,9 +24,9 @@ from clearhead.matrices import StoredMatrix
 from clearhead.page import captions
 from clearhead.page.captions import Words
 from clearhead.textbook.patterns import name_pattern
-from clearhead.translate.alignment import Reader
+from clearhead.translate.alignment import Reader, looks
 from clearhead.translate.translator import Attention, Translator
-from clearhead.translate.words import DOUBT, reader_name
+from clearhead.translate.words import NO_WORD, doubt, reader_name
 
 MOST_LINES = 40  # words on a side
 
@@ -109,23 +109,28 @@ def _heads(subject: Subject) -> Picture:
 
 
 def _cross_attention(subject: Subject) -> Picture:
-    looked_at = [subject.source_words[int(row.argmax())] for row in subject.between_words]
-    pairs = [
-        f"{word} → {there}"
-        for word, there in zip(subject.target_words, looked_at, strict=True)
-        if any(c.isalnum() for c in word)
-    ]
-    doubt = Said("", "") if subject.attention.translated.sure else captions.DOUBT.filled(doubt=DOUBT)
-    words = captions.CROSS_ATTENTION.filled(reader=subject.reader, pairs=", ".join(pairs), doubt=doubt)
+    translated = subject.attention.translated
+    doubted = Said("", "") if translated.sure else captions.DOUBT.filled(doubt=doubt(translated.strange))
+    pairs = Said(*(", ".join(_pairs(subject, language)) for language in LANGUAGES))
+    words = captions.CROSS_ATTENTION.filled(reader=subject.reader, pairs=pairs, doubt=doubted)
     figure = visualize_cross_attention(
         subject.between_words,
         subject.target_words,
         subject.source_words,
-        source_text=subject.attention.translated.source,
-        target_text=subject.attention.translated.text,
+        source_text=translated.source,
+        target_text=translated.text,
         title=words.heading(),
     )
     return Picture("cross-attention", figure, words)
+
+
+def _pairs(subject: Subject, language: str) -> list[str]:
+    """Each word of the translation and the word that it looked at most, or that it was none."""
+    return [
+        f"{word} → {NO_WORD(language) if look.word is None else subject.source_words[look.word]}"
+        for word, look in zip(subject.target_words, looks(subject.between_words), strict=True)
+        if any(c.isalnum() for c in word)
+    ]
 
 
 def _lines(subject: Subject) -> Picture:

@@ -22,21 +22,24 @@ class Translation(NamedTuple):
     """What was written for each sentence of (…), and what each word looked at.
 
     ids (…, n_t), without the start and with the end token, filled up with pad_id after the first `lengths` (…)
-    log_probability (…), of the whole sequence
+    log_probability (…), of the whole sequence; least_log_probability (…), of its least probable word
     cross_weights (…, blocks, h, n_t, n_s): row t is what was looked at when ids[t] was written, 0 where it is padding
     """
 
     ids: np.ndarray
     lengths: np.ndarray
     log_probability: np.ndarray
+    least_log_probability: np.ndarray
     cross_weights: np.ndarray
 
 
 class Drafts(NamedTuple):
-    """k sequences of t words: ids (k, t), log_probability (k,), cross_weights (k, blocks, h, t, n_s)."""
+    """k sequences of t words: ids (k, t), log_probability (k,) of each and least_log_probability (k,) of a word of it,
+    cross_weights (k, blocks, h, t, n_s)."""
 
     ids: np.ndarray
     log_probability: np.ndarray
+    least_log_probability: np.ndarray
     cross_weights: np.ndarray
 
     def select(self, indices: np.ndarray) -> Drafts:
@@ -45,7 +48,8 @@ class Drafts(NamedTuple):
     def extended(self, words: np.ndarray, log_probability: np.ndarray, weights: np.ndarray) -> Drafts:
         """One word longer: words (k,), the new log_probability (k,), weights (k, blocks, h, 1, n_s)."""
         ids = np.concatenate([self.ids, words[:, None]], axis=-1)
-        return Drafts(ids, log_probability, np.concatenate([self.cross_weights, weights], axis=-2))
+        least = np.minimum(self.least_log_probability, log_probability - self.log_probability)
+        return Drafts(ids, log_probability, least, np.concatenate([self.cross_weights, weights], axis=-2))
 
 
 def greedy(model: Transformer, source_ids: ArrayLike, *, bos_id: int, eos_id: int, max_len: int) -> Translation:
@@ -132,7 +136,12 @@ def beginning(model: Transformer, sentences: np.ndarray) -> tuple[Drafts, np.nda
     k, n_s = sentences.shape
     weights = np.zeros((k, model.num_decoder_layers, model.num_heads, 0, n_s), model.dtype)
     encoded = model.encode(sentences)
-    return Drafts(np.zeros((k, 0), int), np.zeros(k), weights), encoded.memory, encoded.mask, model.new_cache()
+    return (
+        Drafts(np.zeros((k, 0), int), np.zeros(k), np.zeros(k), weights),
+        encoded.memory,
+        encoded.mask,
+        model.new_cache(),
+    )
 
 
 def next_words(
@@ -170,17 +179,18 @@ def translate(model: Transformer, source_ids: ArrayLike, search: Callable[[np.nd
 
     b, n_t = len(sentences), max((np.count_nonzero(draft.ids != model.pad_id) for draft in found.values()), default=0)
     ids = np.full((b, n_t), model.pad_id)
-    log_probability = np.zeros(b)
+    log_probability, least = np.zeros(b), np.zeros(b)
     weights = np.zeros((b, model.num_decoder_layers, model.num_heads, n_t, n_s), model.dtype)
     for row, draft in found.items():
         t = np.count_nonzero(draft.ids != model.pad_id)
         ids[row, :t] = draft.ids[0, :t]
-        log_probability[row] = draft.log_probability[0]
+        log_probability[row], least[row] = draft.log_probability[0], draft.least_log_probability[0]
         weights[row, :, :, :t, : lengths[row]] = draft.cross_weights[0, :, :, :t]
     return Translation(
         ids.reshape(*leading, n_t),
         (ids != model.pad_id).sum(axis=-1).reshape(leading),
         log_probability.reshape(leading),
+        least.reshape(leading),
         weights.reshape(*leading, *weights.shape[1:]),
     )
 

@@ -103,6 +103,22 @@ class Aligned(NamedTuple):
         return self.between_words(reader).argmax(axis=-1)
 
 
+class Look(NamedTuple):
+    """The source word that a target word looks at most, and how much; None if most goes to no word, but to the end."""
+
+    word: int | None
+    weight: float
+
+
+def looks(between_words: Float[np.ndarray, "t s"]) -> list[Look]:
+    """Where each target word looks: (t, s) → t looks. What a row lacks to 1 went to END, where no word is."""
+    found = []
+    for row in between_words:
+        word, at_end = int(row.argmax()), 1 - float(row.sum())
+        found.append(Look(None, at_end) if at_end > row[word] else Look(word, float(row[word])))
+    return found
+
+
 class Score(NamedTuple):
     """How a reader does on gold links: `right` of `total` linked target words look at a word they are linked with."""
 

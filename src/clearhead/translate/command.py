@@ -114,7 +114,8 @@ def refuse(options: argparse.Namespace, what: str, *names: str, advice: str | No
 def asked_texts(arguments: list[str]) -> list[str]:
     """The texts that the arguments stand for: one together if none of them has a space in it, else each its own.
 
-    A lone - stands for the lines of standard input that are not empty.
+    Beside texts with spaces, a word is one of its own if it is a date or ends as a sentence does; otherwise somebody
+    has put half a sentence in quotes. A lone - stands for the lines of standard input that are not empty.
     """
     if arguments == [STANDARD_INPUT]:
         lines = [line.strip() for line in sys.stdin if line.strip()]
@@ -124,6 +125,10 @@ def asked_texts(arguments: list[str]) -> list[str]:
     if not arguments:
         raise mistake(words.NOTHING_TO_DO)
     if any(letter.isspace() for argument in arguments for letter in argument):
+        for argument in arguments:
+            whole = argument.endswith((".", "!", "?")) or any(map(str.isdecimal, argument))
+            if argument and not whole and not any(map(str.isspace, argument)):
+                raise mistake(words.HALF_QUOTED.filled(word=argument))
         return arguments
     return [" ".join(arguments)]
 
@@ -170,11 +175,11 @@ def translate(options: argparse.Namespace, texts: list[str]) -> int:
             continue
         print(found.text)
         if options.plain and not found.sure:
-            print(f"{options.prog}: {which}{words.DOUBT()}", file=sys.stderr)
+            print(f"{options.prog}: {which}{words.doubt(found.strange)()}", file=sys.stderr)
         if not options.plain:
             print(f"  {report.alignment_line(found, reader)}")
             if not found.sure:
-                print(f"  {words.DOUBT()}")
+                print(f"  {words.doubt(found.strange)()}")
         if save is not None:
             from clearhead.translate import film
 

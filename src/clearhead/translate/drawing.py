@@ -1,4 +1,4 @@
-"""Sentences drawn at random: any that the grammar can say, the common ones more often.
+"""Clauses drawn at random: any that the grammar can say, the common ones more often.
 
 A clause is drawn in three steps: its predicate with those it needs, what else there is to say, where, when and how, and
 how it is said, in which mood, tense, style and order.
@@ -6,67 +6,39 @@ how it is said, in which mood, tense, style and order.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Sequence
 
-from clearhead.translate.lexicon import (
-    ADJECTIVES,
-    MEANS,
-    POSITIONS,
-    PRONOUNS,
-    VERBS,
-    Adjective,
-    Noun,
-    Place,
-    Verb,
-    nouns,
-    places,
+from clearhead.translate.lexicon import ADJECTIVES, NUMBERS, VERBS, Noun, Verb, nouns
+from clearhead.translate.manner import finished
+from clearhead.translate.meaning import Asked, Being, Clause, Existing, NounPhrase, Position, Site, personal
+from clearhead.translate.phrases import (
+    ANYONE,
+    ANYTHING,
+    LIVING,
+    PEOPLE,
+    POINTED,
+    chosen,
+    dressed,
+    likely,
+    settled,
+    suiting,
+    uncounted,
 )
-from clearhead.translate.manner import filled_roles, finished
-from clearhead.translate.meaning import (
-    Asked,
-    Being,
-    Clause,
-    Existing,
-    NounPhrase,
-    Position,
-    Sentence,
-    implied,
-    personal,
-)
-from clearhead.translate.phrases import ANYONE, ANYTHING, LIVING, PEOPLE, POINTED, chosen, dressed, likely, uncounted
+from clearhead.translate.surroundings import some_place, somewhere, taken_by
 
 PREDICATIVE = [adjective for adjective in ADJECTIVES if adjective.predicate]
 WEATHER = [verb for verb in VERBS if verb.shape == "weather"]
-SELF = set(nouns("나 저 우리 저희"))
 SPEAKERS = nouns("나 저 우리 너 당신")
 FAMILIAR = [nouns("나")[0], nouns("저")[0], nouns("우리")[0], nouns("그")[0], nouns("그녀")[0], nouns("너")[0]]
-BESIDE = nouns("furniture surface machine room opening site plant")
 THERE = "goods person animal small dish text site food drink need prey plant"
+SKY = set(nouns("달 별 구름 새 나비 비행기"))
+US, TEA = nouns("우리")[0], nouns("tea")[0]
 
 
-def drawn(generator: random.Random) -> Sentence:
-    """Any sentence of the language."""
-    if likely(generator, 0.14):
-        return _joined(generator)
-    clause = _clause(generator, _mood(generator))
-    return Sentence((clause,), end=_end(generator, clause))
-
-
-def _mood(generator: random.Random) -> str:
-    [mood] = generator.choices(("statement", "question", "command", "suggestion"), (68, 20, 8, 4))
-    return str(mood)
-
-
-def _end(generator: random.Random, clause: Clause) -> str:
-    """A mark at the end, or none; only a question that nothing else shows must have one."""
-    if clause.mood == "question":
-        shown = clause.style in ("plain", "formal")
-        return "" if shown and likely(generator, 0.2) else "?"
-    return "." if likely(generator, 0.3) else "!" if likely(generator, 0.04) else ""
-
-
-def _clause(generator: random.Random, mood: str) -> Clause:
+def drawn_clause(generator: random.Random, mood: str) -> Clause:
+    """Any clause of a mood."""
     if mood in ("command", "suggestion"):
         return finished(generator, _with_verb(generator, Clause(_active(generator), mood=mood)))
     [kind] = generator.choices(("verb", "adjective", "being", "existing"), (64, 18, 9, 9))
@@ -81,7 +53,7 @@ def _active(generator: random.Random) -> Verb:
     """A verb that someone can be told to do."""
     while True:
         verb = generator.choice(VERBS)
-        person = any("person" in subjects for subjects, _ in verb.takes)
+        person = any("person" in subjects.split() for subjects, _ in verb.takes)
         if person and not verb.lasting and verb.shape not in ("double", "weather") and verb.stem.text != "죽":
             return verb
 
@@ -114,44 +86,45 @@ def _with_verb(generator: random.Random, clause: Clause) -> Clause:
     """Who and what, and what is asked for."""
     verb = clause.predicate
     assert isinstance(verb, Verb)
-    kinds, object_kinds = generator.choice(verb.takes)
-    free = [] if verb.strict or verb.shape in ("weather", "double", "to") else ANYONE
     told = clause.mood in ("command", "suggestion")
+    kinds, object_kinds = generator.choice([pair for pair in verb.takes if not told or "person" in pair[0].split()])
+    free = [] if verb.strict or verb.shape in ("weather", "double", "to") else ANYONE
     if verb.shape == "weather":
         subjects: tuple[NounPhrase, ...] = (NounPhrase(nouns(kinds)[0]),)
+    elif clause.mood == "suggestion":
+        subjects = (NounPhrase(US),) if likely(generator, 0.25) else ()
     else:
         dropped = 1.0 if told else 0.45 if clause.mood == "question" else 0.16
         dropped = dropped if "person" in kinds.split() and verb.stem.text != "좋" else 0.0  # 커피가 좋다: it is good
         subjects = _subjects(generator, nouns(kinds), free if "person" in kinds.split() else [], dropped=dropped)
-    taken = _taken(subjects)
+    taken = taken_by(clause.mood, subjects)
     objects: tuple[NounPhrase, ...] = ()
     if object_kinds:
-        things = [] if verb.strict or verb.shape == "double" else ANYTHING
+        things = [] if verb.strict or verb.shape == "double" else _anything(verb)
         possible = [noun for noun in nouns(object_kinds) if noun not in POINTED]
         if likely(generator, 0.03) and not verb.strict and verb.shape != "double":
             possible = sorted(POINTED)
         objects = _phrases(generator, possible, taken, things)
+        if "drink" in object_kinds.split() and not verb.lasting and likely(generator, 0.03):
+            objects = (NounPhrase(TEA, number=generator.choice(list(NUMBERS))),)  # only its counter tells it from a car
     recipient = None
     if verb.shape == "address" or (verb.shape == "give" and likely(generator, 0.85)):
-        recipient = _settled(dressed(generator, chosen(generator, PEOPLE, taken, []), 0.5))
+        recipient = settled(dressed(generator, chosen(generator, PEOPLE, taken, []), 0.5))
     split = (
         verb.nominal and not objects and verb.shape != "double" and verb.english != "work" and likely(generator, 0.3)
     )
     clause = clause._replace(subjects=subjects, objects=objects, recipient=recipient, split=split)
     clause = _modal(generator, clause, verb)
-    clause = _somewhere(generator, clause, verb)
+    clause = somewhere(generator, clause, verb)
     return _asking(generator, clause, verb) if clause.mood == "question" and likely(generator, 0.5) else clause
 
 
-def _settled(one: NounPhrase) -> NounPhrase:
-    """Only subjects and objects let their number float."""
-    return one._replace(floating=False)
-
-
-def _taken(subjects: tuple[NounPhrase, ...]) -> set[Noun]:
-    """Nobody meets himself: I saw me and we saw us are not said so. Where nobody is named, it is I or you."""
-    taken = {one.noun for one in subjects} or {*SELF, *nouns("너 당신")}
-    return taken | SELF | set(nouns("너 당신")) if taken & set(PRONOUNS) else taken
+@functools.cache
+def _anything(verb: Verb) -> list[Noun]:
+    """Any object at all, but for those with which the verb means something else: 약을 먹다 is not to eat medicine."""
+    others = [one for one in VERBS if one.stem == verb.stem and one.english != verb.english]
+    meant = {noun for one in others for _, objects in one.takes for noun in nouns(objects)}
+    return [noun for noun in ANYTHING if noun not in meant]
 
 
 def _modal(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
@@ -166,8 +139,8 @@ def _modal(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
         modal = "doing" if likely(generator, 0.09) else ""
     if active and person and not modal:
         speaker = not clause.subjects or clause.subjects[0].noun in SPEAKERS
-        modals = ("want", "want", "can", "must") if speaker else ("can", "must")
-        modal = generator.choice(modals) if likely(generator, 0.18 if speaker else 0.08) else ""
+        modals = ("want", "want", "can", "must")
+        modal = generator.choice(modals) if likely(generator, 0.18 if speaker else 0.1) else ""
     denials: tuple[str, ...] = ()
     if not (verb.negative or verb.stem.text == "있" or modal == "must"):
         denials = ("않다",) if modal else ("안", "않다")
@@ -175,31 +148,6 @@ def _modal(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
             denials = ("안", "않다", "못", "못하다")
     denial = generator.choice(denials) if denials and likely(generator, 0.2) else ""
     return clause._replace(modal=modal, denial=denial)
-
-
-def _somewhere(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
-    """Where, from where, with what and with whom, but not all of them."""
-    place: Place | Position | None = None
-    origin = means = companion = None
-    if verb.shape in ("to", "into") or (verb.shape == "in" and verb.places):
-        place = generator.choice(places(verb.places)) if likely(generator, 0.88) else None
-        if verb.stem.text in ("오", "돌아오") and likely(generator, 0.25):
-            origin = generator.choice(places(verb.places))
-            place = place if likely(generator, 0.15) and place != origin else None
-    elif verb.places and likely(generator, 0.26):
-        place = generator.choice(places(verb.places))
-        if likely(generator, 0.15) and verb.shape != "weather":
-            place = Position(generator.choice(BESIDE), generator.choice(list(POSITIONS)))
-    if verb.shape == "into" and isinstance(place, Place) and place.korean == "집":
-        place = None
-    if verb.means and likely(generator, 0.25):
-        means = generator.choice([means for means in MEANS if means.korean in verb.means.split()])
-    active = not verb.lasting and verb.shape in ("", "to") and "person" in verb.takes[0][0]
-    if active and means is None and likely(generator, 0.12):
-        taken = _taken(clause.subjects) | {one.noun for one in clause.objects}
-        companion = _settled(dressed(generator, chosen(generator, PEOPLE, taken, []), 0.4))
-        companion = companion._replace(joiner=generator.choice(("and", "and", "하고", "or so")))
-    return clause._replace(place=place, origin=origin, means=means, companion=companion)
 
 
 def _asking(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
@@ -240,8 +188,8 @@ def _first_sense(verb: Verb) -> bool:
     """Whether 무엇을 can only be taken for this verb, or is by rule: 무엇을 해요 is What do you do."""
     return (
         verb == next(one for one in VERBS if one.stem == verb.stem and one.shape == verb.shape)
-        or verb.english == "call"
-    )
+        and verb.english != "speak"
+    ) or verb.english == "call"
 
 
 def _with_adjective(generator: random.Random, mood: str) -> Clause:
@@ -275,10 +223,20 @@ def _with_being(generator: random.Random, mood: str) -> Clause:
         subjects = _subjects(generator, people, [], dropped=0.4 if mood == "question" else 0.2)
         subjects = tuple(uncounted(one)._replace(many=one.many and likely(generator, 0.3)) for one in subjects)
         return Clause(Being(phrase), subjects, mood=mood, denial=denial)
+    if likely(generator, 0.2):
+        return _same_kind(generator, Clause(Being(None), mood=mood, denial=denial))
     noun = generator.choice(nouns("goods pet text small food drink plant art"))
     phrase = uncounted(dressed(generator, noun, 1.5))._replace(many=False)
     subjects = () if likely(generator, 0.15) else (NounPhrase(generator.choice(sorted(POINTED))),)
     return Clause(Being(phrase), subjects, mood=mood, denial=denial)
+
+
+def _same_kind(generator: random.Random, clause: Clause) -> Clause:
+    """This song is an old song."""
+    noun = generator.choice([one for one in nouns("goods pet text small plant art 노래 집 식당 영화") if suiting(one)])
+    named = NounPhrase(noun, pointer=generator.choice("이그저"))
+    what = NounPhrase(noun, generator.choice(suiting(noun)))
+    return clause._replace(predicate=Being(what), subjects=(named,))
 
 
 def _asking_being(generator: random.Random) -> Clause:
@@ -307,77 +265,8 @@ def _existing(generator: random.Random, mood: str) -> Clause:
         word = generator.choice((("어디", "에"), ("어디", "에"), ("어디",)))
         subjects = tuple(uncounted(one) for one in subjects)
         return Clause(Existing(), subjects, mood=mood, asked=Asked("place", word))
-    place: Place | Position = generator.choice(places("any"))
-    if likely(generator, 0.5):
-        place = Position(generator.choice(BESIDE), generator.choice(list(POSITIONS)))
-    here = {place.korean} if not isinstance(place, Position) else {place.noun.korean}
-    if any(one.noun.korean in here for one in subjects):
+    place = some_place(generator, "any container" + " sky" * (subjects[0].noun in SKY), beside=0.5)
+    there = place.noun if isinstance(place, Position) else place.place if isinstance(place, Site) else place
+    if any(one.noun.korean == there.korean for one in subjects):
         return _existing(generator, mood)
     return Clause(predicate, subjects, place=place, mood=mood)
-
-
-def _joined(generator: random.Random) -> Sentence:
-    """Two clauses, -고 or -지만, of one who does both or of two."""
-    while True:
-        first, second = (_clause(generator, "statement") for _ in range(2))
-        if any(clause.modal or isinstance(clause.predicate, Existing) for clause in (first, second)):
-            continue
-        if first.time is not None and first.time.english == "now":
-            continue
-        second = second._replace(tense=first.tense, style=first.style, time=None, hour="")
-        if second.topic == "time":
-            second = second._replace(topic="")
-        if any(
-            clause.future != first.future or (clause.denial in ("못", "못하다") and clause.future)
-            for clause in (first, second)
-        ):
-            continue
-        humble = any("humble" in one.noun.kinds for clause in (first, second) for one in clause.phrases)
-        if humble and first.style not in ("polite", "formal"):
-            continue
-        if likely(generator, 0.6):
-            shared = _sharing(first, second)
-            if shared is None:
-                continue
-            second = shared
-        elif not (first.subjects and second.subjects) or first.subjects[0].noun == second.subjects[0].noun:
-            continue
-        if len(filled_roles(first)) + len(filled_roles(second)) > 6:
-            continue
-        joint = "고" if first.future else generator.choice(("고", "고", "지만"))  # what is joined by 지만 is not ahead
-        return Sentence((first, second), joint, "." if likely(generator, 0.3) else "")
-
-
-def _sharing(first: Clause, second: Clause) -> Clause | None:
-    """The second clause said of the first one's subject, or nothing where that makes no sense."""
-    for clause in (first, second):
-        if isinstance(clause.predicate, Verb) and clause.predicate.shape in ("weather", "double"):
-            return None
-    if first.topic == "object" or any(one.focus for clause in (first, second) for one in clause.phrases):
-        return None
-    if second.topic in ("subject", "object"):
-        second = second._replace(topic="")
-    if not first.subjects:
-        return (
-            second._replace(subjects=(), honoured=False)
-            if implied(first) == implied(second._replace(subjects=()))
-            else None
-        )
-    noun = first.subjects[0].noun
-    if not set(first.subjects) or noun in POINTED:
-        return None
-    kinds = {noun.korean, *noun.kinds.split()}
-    if isinstance(second.predicate, Being | Existing):
-        return None
-    able = (
-        second.predicate.nouns
-        if isinstance(second.predicate, Adjective)
-        else " ".join(s for s, _ in second.predicate.takes)
-    )
-    if not kinds & set(able.split()):
-        return None
-    if noun in {one.noun for one in second.phrases if one not in second.subjects}:
-        return None
-    if noun.oblique and any(one.noun.oblique for one in second.objects):
-        return None
-    return second._replace(subjects=(), honoured=first.honoured)

@@ -276,9 +276,11 @@ def possible(stem: Stem) -> Word:
 
 
 def commanded(stem: Stem, style: str) -> Word:
-    """잡아라, 잡으세요, 잡으십시오"""
+    """잡아라, 잡아, 잡으세요, 잡으십시오"""
     if noun := _nominal(stem):
         return noun, *commanded(HA, style)
+    if style == "casual":
+        return obliging(stem)
     if style == "plain":
         head, joint = infinitive(stem)
         return (head, joint + "라")

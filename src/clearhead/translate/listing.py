@@ -6,7 +6,8 @@ import shutil
 from collections.abc import Iterable, Iterator
 
 from clearhead.text.clusters import display_width
-from clearhead.translate import lexicon, words
+from clearhead.translate import words
+from clearhead.translate.dictionary import known_words
 from clearhead.translate.translator import Translator
 
 GAP = 3  # columns between two entries
@@ -30,33 +31,6 @@ def listed(translator: Translator, width: int | None = None) -> Iterator[str]:
         pieces = [piece for piece in translator.vocabulary.pieces if not piece.startswith("##")]
         yield words.KINDS["pieces"](count=len(pieces))
         yield from in_columns(pieces, width)
-
-
-def known_words() -> dict[str, dict[str, str]]:
-    """The words of the lexicon by kind, as a dictionary has them, and their English, several meanings with commas."""
-    kinds = {
-        "nouns": [(noun.korean, noun.english) for noun in lexicon.NOUNS],
-        "verbs": [(f"{verb.stem.text}다", verb.english) for verb in lexicon.VERBS],
-        "adjectives": [
-            (adjective.stem.text + "다" * (not adjective.whole), adjective.english) for adjective in lexicon.ADJECTIVES
-        ],
-        "places": [(place.korean, place.english) for place in lexicon.PLACES],
-        "times": [(time.korean, time.english) for time in lexicon.TIMES],
-        "positions": list(lexicon.POSITIONS.items()),
-        "adverbs": [(adverb.korean, adverb.english) for adverb in lexicon.ADVERBS],
-        "means": [(means.korean, means.english) for means in lexicon.MEANS],
-        "numbers": list(lexicon.HOURS.items()),
-    }
-    return {kind: _joined(entries) for kind, entries in kinds.items()}
-
-
-def _joined(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for korean, english in entries:
-        meanings = found.setdefault(korean, [])
-        if english not in meanings:
-            meanings.append(english)
-    return {korean: ", ".join(meanings) for korean, meanings in found.items()}
 
 
 def in_columns(entries: Iterable[str], width: int) -> Iterator[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
-from clearhead.translate.lexicon import ADVERBS, HOURS, TIMES, Adjective, Verb
+from clearhead.translate.lexicon import ADVERBS, HOURS, PARTS_OF_DAYS, TIMES, Adjective, Adverb, Time, Verb
 from clearhead.translate.meaning import ROLES, Being, Clause, Existing, Position, implied
 from clearhead.translate.phrases import LIVING, likely
 
 STYLES = ("plain", "casual", "polite", "formal")
+DEGREES = [adverb for adverb in ADVERBS if adverb.english in ("very", "too", "really")]
+GRADED = {"well", "quickly", "slowly", "hard", "early", "late"}  # what can be done very well
 
 
 def finished(generator: random.Random, clause: Clause) -> Clause:
@@ -16,23 +18,33 @@ def finished(generator: random.Random, clause: Clause) -> Clause:
     clause = _in_style(generator, clause)
     clause = _at_a_time(generator, clause)
     clause = _with_adverb(generator, clause)
+    if _sounds_like_a_command(clause):
+        clause = clause._replace(style="plain")
     clause = _focused(generator, clause)
     clause = clause._replace(topic=_topic(generator, clause))
     return _ordered(generator, clause)
 
 
+def _sounds_like_a_command(clause: Clause) -> bool:
+    """천천히 먹어: among friends, what nobody in particular does at no particular time is to be done."""
+    verb = clause.predicate
+    if not isinstance(verb, Verb) or clause.mood != "statement" or clause.subjects or clause.tense != "present":
+        return False
+    habit = clause.adverb is not None and clause.adverb.position == "middle"
+    said_otherwise = clause.denial or clause.modal or clause.time is not None or clause.hour or habit
+    return clause.style == "casual" and not said_otherwise and not verb.lasting
+
+
 def _in_style(generator: random.Random, clause: Clause) -> Clause:
     told = clause.mood in ("command", "suggestion")
     predicate = clause.predicate
+    humble = any("humble" in one.noun.kinds for one in clause.phrases)
     if told:
-        styles: tuple[str, ...] = (
-            ("plain", "polite", "polite", "formal") if clause.mood == "command" else ("plain", "formal")
-        )
-        if clause.mood == "command" and clause.denial:
-            styles += ("casual",)
+        command = ("polite", "formal") if humble else ("plain", "casual", "polite", "polite", "formal")
+        suggestion = ("formal",) if humble else ("plain", "formal")
+        styles: tuple[str, ...] = command if clause.mood == "command" else suggestion
         return clause._replace(style=generator.choice(styles), tense="present", full=likely(generator, 0.5))
     [style] = generator.choices(STYLES, (32, 13, 33, 22))
-    humble = any("humble" in one.noun.kinds for one in clause.phrases)
     style = generator.choice(("polite", "formal")) if humble else style
     if isinstance(predicate, Being) and predicate.complement is None:
         if predicate.asked == "무엇":
@@ -66,6 +78,8 @@ def _at_a_time(generator: random.Random, clause: Clause) -> Clause:
     chance = 0.34 if verb is not None else 0.14 if isinstance(predicate, Adjective) else 0.05
     if isinstance(predicate, Being) or not likely(generator, chance):
         return clause
+    if clause.mood == "command" and clause.style == "casual" and not clause.denial:
+        return clause  # at a time, it would not sound like a command
     tenses = ["future" if clause.future else clause.tense]
     if (
         clause.mood in ("command", "suggestion")
@@ -76,16 +90,27 @@ def _at_a_time(generator: random.Random, clause: Clause) -> Clause:
     fitting = [time for time in TIMES if set(tenses) & set(time.tenses.split())]
     if clause.modal in ("doing", "want", "can") or not verb:
         fitting = [time for time in fitting if not time.habit]
-    time = generator.choice(fitting)
+    time = _part_of(generator, generator.choice(fitting))
     hour = ""
     if verb is not None and verb.shape != "weather" and likely(generator, 0.18) and time.english != "now":
         hour = generator.choice(list(HOURS))
         if likely(generator, 0.35):
             return clause._replace(hour=hour)
-    return clause._replace(time=time, hour=hour)
+    return clause._replace(time=time, hour=hour, also=likely(generator, 0.06) and clause.mood == "statement")
+
+
+def _part_of(generator: random.Random, time: Time) -> Time:
+    """월요일 아침 for 월요일, now and then."""
+    if not time.korean.endswith("요일") or not likely(generator, 0.35):
+        return time
+    part = generator.choice(list(PARTS_OF_DAYS))
+    return time._replace(korean=f"{time.korean} {part}", english=f"{time.english} {PARTS_OF_DAYS[part]}")
 
 
 def _with_adverb(generator: random.Random, clause: Clause) -> Clause:
+    if clause.mood == "suggestion" and clause.subjects:  # 우리 부엌에 가자 would be to our kitchen
+        together = generator.choice([adverb for adverb in ADVERBS if adverb.english == "together"])
+        return clause._replace(adverb=together) if clause.companion is None else clause._replace(subjects=())
     predicate = clause.predicate
     kind = "verb" if isinstance(predicate, Verb) else "adjective" if isinstance(predicate, Adjective) else ""
     if not kind or not likely(generator, 0.15 if kind == "verb" else 0.22):
@@ -94,18 +119,31 @@ def _with_adverb(generator: random.Random, clause: Clause) -> Clause:
     verb = predicate if isinstance(predicate, Verb) else None
     once = clause.modal or clause.future or (clause.time is not None and clause.time.habit)
     if clause.mood in ("command", "suggestion"):
-        fitting = [adverb for adverb in fitting if adverb.position == "end"]
+        fitting = [adverb for adverb in fitting if adverb.position != "middle"]
     if verb is not None and (verb.lasting or verb.shape == "weather"):
         allowed = {"always", "often", "sometimes", "a lot", "really"}
         fitting = [adverb for adverb in fitting if adverb.english in allowed]
     if once:
         fitting = [adverb for adverb in fitting if not adverb.habit]
-    return clause._replace(adverb=generator.choice(fitting)) if fitting else clause
+    if not _several(clause):
+        fitting = [adverb for adverb in fitting if adverb.english != "together"]
+    if not fitting:
+        return clause
+    adverb = generator.choice(fitting)
+    degree = generator.choice(DEGREES) if adverb.english in GRADED and likely(generator, 0.2) else None
+    return clause._replace(adverb=adverb, degree=degree if clause.mood in ("statement", "question") else None)
+
+
+def _several(clause: Clause) -> bool:
+    """Whether they can do it together."""
+    if clause.companion is not None:  # 친구와 같이 is with a friend
+        return False
+    return clause.mood == "suggestion" or len(clause.subjects) > 1 or any(one.plural for one in clause.subjects)
 
 
 def _focused(generator: random.Random, clause: Clause) -> Clause:
     """도 or 만 on the subject or on the object."""
-    if clause.asked is not None or not likely(generator, 0.12):
+    if clause.asked is not None or clause.also or not likely(generator, 0.12):
         return clause
     predicate = clause.predicate
     if isinstance(predicate, Being) and predicate.complement is None:
@@ -114,7 +152,7 @@ def _focused(generator: random.Random, clause: Clause) -> Clause:
     double = isinstance(predicate, Verb) and predicate.shape in ("double", "weather")
     if len(clause.objects) == 1 and likely(generator, 0.5) and not double:
         return clause._replace(objects=(clause.objects[0]._replace(focus=focus),))
-    if len(clause.subjects) == 1 and not (double and focus == "만"):
+    if len(clause.subjects) == 1 and not (double and focus == "만") and clause.mood != "suggestion":
         if isinstance(predicate, Verb) and predicate.shape == "weather":
             return clause
         return clause._replace(subjects=(clause.subjects[0]._replace(focus=focus),))
@@ -127,7 +165,9 @@ def _topic(generator: random.Random, clause: Clause) -> str:
     double = isinstance(predicate, Verb) and predicate.shape == "double"
     focused = any(one.focus for one in clause.subjects)
     if double:
-        return "subject" if clause.subjects and not focused else ""
+        if clause.subjects:
+            return "subject" if not focused and likely(generator, 0.8) else ""
+        return "object" if len(clause.objects) == 1 and not clause.objects[0].focus and likely(generator, 0.25) else ""
     subject = clause.subjects[0].noun if clause.subjects else None
     if isinstance(predicate, Being) and predicate.complement is not None and clause.denial:
         return "subject" if clause.subjects and not focused else ""
@@ -136,7 +176,7 @@ def _topic(generator: random.Random, clause: Clause) -> str:
         chances["subject"] = 0.8 if subject.oblique or isinstance(predicate, Being) else 0.4
     if clause.subjects and len(clause.objects) == 1 and clause.mood == "statement" and not clause.objects[0].focus:
         chances["object"] = 0.08
-    if clause.time is None and not clause.hour:
+    if (clause.time is None and not clause.hour) or clause.also:
         chances["time"] = 0.0
     if clause.place is None:
         chances["place"] = 0.0
@@ -156,9 +196,8 @@ def _ordered(generator: random.Random, clause: Clause) -> Clause:
     elif clause.topic in ("object", "place"):
         order.remove(clause.topic)
         order.insert(0, clause.topic)
-    if likely(generator, 0.75):
-        order.remove("adverb")
-        order.append("adverb")
+    order.remove("adverb")
+    order.insert(_place_of(generator, clause.adverb, order), "adverb")
     if likely(generator, 0.5):
         order.remove("asked")
         order.insert(order.index("subject") + 1, "asked")
@@ -166,6 +205,8 @@ def _ordered(generator: random.Random, clause: Clause) -> Clause:
     if double:  # 나는 시간이: who has it comes first
         order.remove("subject")
         order.insert(order.index("object"), "subject")
+    if clause.mood == "suggestion" and clause.subjects:  # 우리 같이 가자
+        order = ["subject", "adverb", *(role for role in order if role not in ("subject", "adverb"))]
     together = generator.choice(("함께", "같이", "", ""))
     clause = clause._replace(order=tuple(order), together=together)
     if clause.companion is not None and not together and not _clearly_with(clause):
@@ -173,6 +214,14 @@ def _ordered(generator: random.Random, clause: Clause) -> Clause:
     counted = any(one.number for one in clause.objects)
     dropped = clause.style in ("casual", "polite") and not double and likely(generator, 0.3 if counted else 0.1)
     return clause._replace(bare=dropped and _may_be_bare(clause))
+
+
+def _place_of(generator: random.Random, adverb: Adverb | None, order: list[str]) -> int:
+    """Mostly right before the verb; together and how often, as often right after the subject."""
+    anywhere = adverb is not None and (adverb.habit or adverb.english == "together")
+    if likely(generator, 0.4 if anywhere else 0.75):
+        return len(order)
+    return order.index("subject") + 1 if anywhere and likely(generator, 0.6) else generator.randrange(len(order) + 1)
 
 
 def filled_roles(clause: Clause) -> list[str]:

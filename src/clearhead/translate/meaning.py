@@ -19,8 +19,8 @@ class NounPhrase(NamedTuple):
 
     `number` is a word of NUMBERS, digits, or empty; `counted_first` says 세 마리의 고양이 instead of 고양이 세 마리,
     and with `floating` the number stands behind the particle: 고양이가 세 마리. `many` is 들, several and not counted.
-    `pointer` is 이, 그 or 저 before it, `owner` whose it is. `focus` is 도 or 만. `joiner` is the particle between two
-    phrases, "and" or "하고".
+    `pointer` is 이, 그 or 저 before it, `owner` whose it is, and `owner_pointer` which of those: 그 사람의 이름.
+    `focus` is 도 or 만. `joiner` is the particle between two phrases, "and" or "하고".
     """
 
     noun: Noun
@@ -29,6 +29,7 @@ class NounPhrase(NamedTuple):
     many: bool = False
     pointer: str = ""
     owner: Noun | None = None
+    owner_pointer: str = ""
     focus: str = ""
     counted_first: bool = False
     floating: bool = False
@@ -64,6 +65,15 @@ class Position(NamedTuple):
     position: str
 
 
+class Site(NamedTuple):
+    """A place with what belongs to it, at least one of these: 우리 학교, 저 집, 어두운 길."""
+
+    place: Place
+    adjective: Adjective | None = None
+    pointer: str = ""
+    owner: Noun | None = None
+
+
 class Asked(NamedTuple):
     """What a question asks for: a role or "why" or "how", and the Korean word with its particle."""
 
@@ -82,8 +92,9 @@ class Clause(NamedTuple):
     `mood` is "statement", "question", "command" or "suggestion". `style` is "plain", "casual", "polite" or "formal".
 
     Only Korean shows `topic`, the role that has 은/는; `order`, the roles as they follow each other; `honoured`, -시-;
-    `full`, the longer of two ways to write a form; `bare`, which leaves a particle off right before the verb; and
-    `split`, which says 공부를 하다 for 공부하다.
+    `full`, the longer of two ways to write a form, and in commands the one that asks a favour, 열어 주세요; `bare`,
+    which leaves a particle off right before the verb; `split`, which says 공부를 하다 for 공부하다; and `along`, by
+    which the place is an object, 공원을 걷다. `also` is 도 behind the time, `degree` how much of the adverb: 아주 빨리.
     """
 
     predicate: Predicate
@@ -92,12 +103,15 @@ class Clause(NamedTuple):
     recipient: NounPhrase | None = None
     companion: NounPhrase | None = None
     together: str = "함께"
-    place: Place | Position | None = None
+    place: Place | Position | Site | None = None
+    along: bool = False
     origin: Place | None = None
     means: Means | None = None
     time: Time | None = None
     hour: str = ""
+    also: bool = False
     adverb: Adverb | None = None
+    degree: Adverb | None = None
     asked: Asked | None = None
     tense: str = "past"
     denial: str = ""
@@ -121,6 +135,14 @@ class Clause(NamedTuple):
         ahead = self.time is not None and self.time.tenses == "future" and not self.modal
         can = self.denial in ("못", "못하다")
         return self.tense in ("future", "will") or (self.tense == "present" and ahead and not can)
+
+    @property
+    def kindly(self) -> bool:
+        """Whether a command says please: 여세요, 열어 줘, 도와줘."""
+        giving = isinstance(self.predicate, Verb) and self.predicate.stem.text.endswith("주")
+        return self.style in ("polite", "formal") or (
+            self.style == "casual" and not self.denial and (self.full or giving)
+        )
 
     @property
     def phrases(self) -> tuple[NounPhrase, ...]:

@@ -14,7 +14,7 @@ from clearhead.translate.lexicon import ADJECTIVES, NOUNS, NUMBERS, PRONOUNS, Ad
 from clearhead.translate.meaning import NounPhrase
 
 FREE = 0.2
-AMBIGUOUS = set(nouns("tea motor meal weather pointed several humble"))  # what they mean depends on the verb, or more
+AMBIGUOUS = set(nouns("차 meal weather season pointed several humble"))  # what they mean depends on the verb, or more
 POINTED = set(nouns("pointed"))
 LIVING = set(nouns("person baby animal prey")) - set(PRONOUNS)
 PEOPLE = nouns("person")
@@ -24,6 +24,7 @@ ANYTHING = [noun for noun in NOUNS if noun not in AMBIGUOUS]
 NAMELESS = {noun for noun in NOUNS if not noun.oblique and "name" not in noun.kinds.split()}
 OWNERS = [noun for noun in PEOPLE if noun.possessive or (not noun.oblique and "several" not in noun.kinds.split())]
 OWNED_BY_PRONOUNS = [noun for noun in OWNERS if noun.possessive]
+POINTED_AT = set(nouns("person animal")) & NAMELESS - set(nouns("kin"))  # as owners: 그 사람의 이름
 
 
 def likely(generator: random.Random, chance: float) -> bool:
@@ -43,6 +44,11 @@ def uncounted(one: NounPhrase) -> NounPhrase:
     return one._replace(number="", counted_first=False, floating=False)
 
 
+def settled(one: NounPhrase) -> NounPhrase:
+    """Only subjects and objects let their number float."""
+    return one._replace(floating=False)
+
+
 def dressed(generator: random.Random, noun: Noun, plenty: float = 1.0) -> NounPhrase:
     """A noun with, perhaps, an adjective, a number or 들, whose it is or which."""
     if noun.oblique:
@@ -56,11 +62,11 @@ def dressed(generator: random.Random, noun: Noun, plenty: float = 1.0) -> NounPh
     phrase = NounPhrase(noun, adjective)
     phrase = _counted(generator, phrase, plenty)
     determined = noun in NAMELESS and noun.article and not (noun.measure and phrase.number)
-    if "kin" in kinds and likely(generator, 0.3) and "name" not in kinds:
-        return phrase._replace(owner=_owner(generator, noun), counted_first=False)
-    if determined and likely(generator, 0.2 * plenty):
+    if "kin" in kinds and likely(generator, 0.35) and "name" not in kinds:
+        return _owned(generator, phrase)
+    if determined and likely(generator, 0.26 * plenty):
         if likely(generator, 0.5) or "kin" in kinds:
-            return phrase._replace(owner=_owner(generator, noun), counted_first=False)
+            return _owned(generator, phrase)
         return phrase._replace(pointer=generator.choice("이그그저"), counted_first=False)
     return phrase
 
@@ -83,10 +89,12 @@ def may_be_many(noun: Noun) -> bool:
     return bool(noun.counter) and not noun.measure and "several" not in noun.kinds.split()
 
 
-def _owner(generator: random.Random, noun: Noun) -> Noun:
-    """Mostly a pronoun."""
-    owners = OWNED_BY_PRONOUNS if likely(generator, 0.7) else OWNERS
-    return generator.choice([owner for owner in owners if owner != noun])
+def _owned(generator: random.Random, phrase: NounPhrase) -> NounPhrase:
+    """Whose it is, mostly a pronoun's, and now and then that one's."""
+    owners = OWNED_BY_PRONOUNS if likely(generator, 0.6) else OWNERS
+    owner = generator.choice([owner for owner in owners if owner != phrase.noun])
+    pointer = generator.choice("이그그저") if owner in POINTED_AT and likely(generator, 0.3) else ""
+    return phrase._replace(owner=owner, owner_pointer=pointer, counted_first=False)
 
 
 @functools.cache

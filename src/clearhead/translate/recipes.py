@@ -40,9 +40,16 @@ RECIPES = {
     "sentences": Recipe(Shape(), Settings(steps=1200, batch_size=64, learning_rate=3e-3), Goals(0.8, 0.95, 60)),
     # What comes with clearhead. One encoder layer keeps what a word says in its place, three decoder layers find it.
     "all": Recipe(
-        Shape(d_model=128, num_decoder_layers=3, d_ff=384),
+        Shape(d_model=128, num_decoder_layers=3, d_ff=512),
         Settings(
-            steps=5000, batch_size=128, learning_rate=2e-3, warm_up=300, look_every=500, patience=20, held_out=512
+            steps=8000,
+            batch_size=128,
+            learning_rate=2e-3,
+            warm_up=400,
+            smoothing=0.02,  # smoothed more, it is hardly less sure where it is wrong
+            look_every=500,
+            patience=20,
+            held_out=512,
         ),
     ),
     # Few pairs and many words: dropout, since there is more to remember than to understand.
@@ -62,7 +69,7 @@ def make_tasks(name: str) -> list[Task]:
     from clearhead.translate.sentences import sentences
 
     if checks.choice("task", name, TASKS) == "all":
-        return [without_handwritten(task) for task in (dates(30_000), sentences(200_000))]
+        return [without_handwritten(task) for task in (dates(35_000), sentences(300_000))]
     return [without_handwritten(dates() if name == "dates" else sentences(only_simple=True))]
 
 

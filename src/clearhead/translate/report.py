@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clearhead.translate import words
-from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, measure
+from clearhead.translate.alignment import GIVEN, MEAN, WRITTEN, Reader, Score, looks, measure
 from clearhead.translate.examples import Example
 from clearhead.translate.translator import Translated, Translator
-from clearhead.translate.vocabulary import END, SPECIAL
 
 APART = 10.0  # points of BLEU between training and held-out pairs from which on a model is said to memorise
 SENTENCES_TO_CHOOSE_BY = 300
@@ -90,16 +89,13 @@ def reading_line(translator: Translator, examples: Sequence[Example]) -> str:
 def alignment_line(translated: Translated, reader: Reader) -> str:
     """Each word of a translation, the source word it looked at most, and how much."""
     aligned = translated.aligned()
-    matrix = aligned.between_words(reader)
     entries = []
-    for (start, stop), weights in zip(aligned.target_words, matrix, strict=True):
+    for (start, stop), look in zip(aligned.target_words, looks(aligned.between_words(reader)), strict=True):
         word = translated.text[start:stop]
         if len(word) == 1 and not word.isalnum():
             continue  # nobody asks where a full stop comes from
-        most, at_end = float(weights.max()), 1 - float(weights.sum())  # what no word gets goes to <end>
-        begin, end = aligned.source_words[int(weights.argmax())]
-        looked_at, weight = (SPECIAL[END], at_end) if at_end > most else (translated.source[begin:end], most)
-        entries.append(f"{word} ← {looked_at} {100 * weight:.0f} %")
+        there = words.NO_WORD() if look.word is None else translated.source[slice(*aligned.source_words[look.word])]
+        entries.append(f"{word} ← {there} {100 * look.weight:.0f} %")
     return " · ".join(entries)
 
 

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from clearhead import checks
-from clearhead.translate.drawing import drawn
 from clearhead.translate.examples import Example, Task
 from clearhead.translate.grammar import said
-from clearhead.translate.lexicon import ADJECTIVES, VERBS, Adjective, Verb, nouns
-from clearhead.translate.meaning import Clause, Sentence
+from clearhead.translate.joining import drawn
+from clearhead.translate.lexicon import ADJECTIVES, VERBS, Adjective, Noun, Verb, nouns
+from clearhead.translate.meaning import Clause, Sentence, Site
 from clearhead.translate.spelling import sentence_pieces
 
-# A pair of words in one sentence: how they belong together, a verb or adjective, a noun.
+# A pair of words in one sentence: how they belong together, the sense of a verb or adjective, a noun.
 Pair = tuple[str, str, str]
+FEW = 12  # objects, from which it cannot be learned that another one has the same sense of a verb with it
 
 
 def sentences(count_train: int = 40_000, count_test: int = 1_000, seed: int = 0, *, only_simple: bool = False) -> Task:
@@ -62,6 +63,7 @@ def simple(sentence: Sentence) -> bool:
     plain = clause.mood == "statement" and clause.tense != "will" and clause.denial not in ("못", "못하다")
     more = any((clause.modal, clause.honoured, clause.split, clause.bare, clause.hour, clause.companion, clause.origin))
     more = more or clause.adverb is not None or clause.topic not in ("", "subject")
+    more = more or clause.along or clause.also or isinstance(clause.place, Site)
     dressed = any(one.owner or one.focus or one.floating or one.counted_first for one in clause.phrases)
     return known and plain and not (others or more or dressed)
 
@@ -79,29 +81,47 @@ def _pairs_of(clause: Clause) -> set[Pair]:
     predicate, found = clause.predicate, set()
     if isinstance(predicate, Verb | Adjective):
         relation = "subject" if isinstance(predicate, Verb) else "adjective"
-        found |= {(relation, predicate.stem.text, one.noun.korean) for one in clause.subjects}
-        found |= {("object", predicate.stem.text, one.noun.korean) for one in clause.objects}
+        found |= {(relation, sense(predicate), meant(one.noun)) for one in clause.subjects}
+        found |= {("object", sense(predicate), meant(one.noun)) for one in clause.objects}
     for one in clause.phrases:
         if one.adjective is not None:
-            found.add(("adjective", one.adjective.stem.text, one.noun.korean))
+            found.add(("adjective", sense(one.adjective), meant(one.noun)))
     return found
+
+
+def sense(predicate: Verb | Adjective) -> str:
+    """A stem and what it means: 타 ride is another word than 타 take."""
+    return f"{predicate.stem.text} {predicate.english}"
+
+
+def meant(noun: Noun) -> str:
+    """A noun and what it means: 차 car, 차 tea."""
+    return f"{noun.korean} {noun.english}"
 
 
 def all_pairs() -> Iterator[Pair]:
     """Every combination that the lexicon allows."""
     for verb in VERBS:
         for subjects, objects in verb.takes:
-            yield from (("subject", verb.stem.text, noun.korean) for noun in nouns(subjects))
-            yield from (("object", verb.stem.text, noun.korean) for noun in nouns(objects))
+            yield from (("subject", sense(verb), meant(noun)) for noun in nouns(subjects))
+            yield from (("object", sense(verb), meant(noun)) for noun in nouns(objects))
     for adjective in ADJECTIVES:
-        yield from (("adjective", adjective.stem.text, noun.korean) for noun in nouns(adjective.nouns))
+        yield from (("adjective", sense(adjective), meant(noun)) for noun in nouns(adjective.nouns))
 
 
 def kept_out(generator: random.Random, share: float = 0.12) -> set[Pair]:
-    """About this share of all combinations; of every word's own at most a quarter, so that each can be learned."""
+    """About this share of all combinations; of every word's own at most a quarter, so that each can be learned.
+
+    Where the object tells which sense of a stem is meant, few objects tell nothing of others: of 말 and 자전거, with
+    which 타다 is to ride, neither is kept out.
+    """
     every = list(dict.fromkeys(all_pairs()))
-    room = Counter(side for pair in every for side in _sides(pair))
-    room = Counter({side: total // 4 for side, total in room.items()})
+    company = Counter(side for pair in every for side in _sides(pair))
+    room = Counter({side: total // 4 for side, total in company.items()})
+    for verb in VERBS:
+        told_by_object = ("object", 0, sense(verb))
+        if _several_senses(verb) and company[told_by_object] < FEW:
+            room[told_by_object] = 0
     generator.shuffle(every)
     chosen: set[Pair] = set()
     for pair in every:
@@ -109,6 +129,11 @@ def kept_out(generator: random.Random, share: float = 0.12) -> set[Pair]:
             chosen.add(pair)
             room.subtract(_sides(pair))
     return chosen
+
+
+def _several_senses(verb: Verb) -> bool:
+    """Whether other objects make it another verb in English."""
+    return any(one.stem == verb.stem and one.english != verb.english and one.takes[0][1] for one in VERBS)
 
 
 def _sides(pair: Pair) -> list[tuple[str, int, str]]:

@@ -18,11 +18,13 @@ from rich.console import Console
 from clearhead.advice import program
 from clearhead.languages import RefusedError
 from clearhead.translate import report, words
+from clearhead.translate.answers import answers
 from clearhead.translate.batches import Corpus, source_ids
 from clearhead.translate.checkpoint import checked_place
-from clearhead.translate.doubt import Answer, Doubt, meanings, odd_texts, threshold
+from clearhead.translate.doubt import Answer, Doubt, forms, meanings, threshold
 from clearhead.translate.examples import Example, Task, together
 from clearhead.translate.model import write
+from clearhead.translate.odd import odd_texts
 from clearhead.translate.pairs import read_pairs, split
 from clearhead.translate.progress import Bar
 from clearhead.translate.recipes import RECIPES, Goals, make_tasks
@@ -38,7 +40,7 @@ SKIPPED_LINES_SHOWN = 5
 EXAMPLES_SHOWN = 4
 MOST_LINKS_FILMED = 5
 SENTENCES_FOR_MEANINGS = 40_000
-ODD_SHARE = 8  # of the texts that doubt is calibrated on, one odd one for so many others
+ODD_SHARE = 4  # of the texts that doubt is calibrated on, one odd one for so many others
 
 
 @dataclass(frozen=True)
@@ -196,30 +198,28 @@ def finished_translator(order: Order, trainer: Trainer, tasks: Sequence[Task]) -
     )
     some = [example for task in tasks for example in task.train[: report.SENTENCES_TO_CHOOSE_BY // len(tasks)]]
     translator = replace(translator, reader=report.best_reader(translator, some))
-    return translator if order.pairs is not None else doubtful(translator, tasks)
+    return translator if order.pairs is not None else doubtful(translator, tasks, trainer.corpus.sources)
 
 
-def doubtful(translator: Translator, tasks: Sequence[Task]) -> Translator:
+def doubtful(translator: Translator, tasks: Sequence[Task], sources: Sequence[Sequence[int]]) -> Translator:
     """The translator with its doubt calibrated on the second half of what is unseen, and on odd texts.
 
     What it promises is kept on the unseen alone, and on both together. The first half is left to judge it by.
     """
     learned = [example for task in tasks for example in task.train[:SENTENCES_FOR_MEANINGS]]
-    doubt = Doubt(meanings=meanings(learned, translator.vocabulary))
+    vocabulary = translator.vocabulary
+    doubt = Doubt(meanings=meanings(learned, vocabulary), forms=forms(sources, vocabulary))
     unseen = [example for task in tasks for example in task.test[len(task.test) // 2 :]]
-    odd = [text for text in odd_texts([e.source for e in unseen], len(unseen) // ODD_SHARE) if _fits(translator, text)]
-    answers = []
-    targets = [*(example.target for example in unseen), *([None] * len(odd))]
-    found = translator.translate([*(example.source for example in unseen), *odd])
-    for answer, target in zip(found, targets, strict=True):
-        lost = bool(doubt.lost(answer.source_ids, answer.target_ids))
-        answers.append(Answer(answer.confidence, lost, answer.text == target))
-    least = max(threshold(answers), threshold(answers[: len(unseen)]))
+    odd = odd_texts(unseen, vocabulary, len(unseen) // ODD_SHARE)
+    targets = [*(example.target for example in unseen), *(one.target for one in odd)]
+    asked = answers(translator, [*(example.source for example in unseen), *(one.text for one in odd)])
+    judged = []
+    for (_, found), target in zip(asked, targets, strict=True):
+        if isinstance(found, Translated):  # and not a refusal, as of a day that there is none of
+            spoilt = doubt.lost(found.source_ids, found.target_ids) or doubt.strange(found.source_ids, vocabulary)
+            judged.append(Answer(found.confidence, bool(spoilt), found.text == target))
+    least = max(threshold(judged), threshold(judged[: len(unseen)]))
     return replace(translator, doubt=doubt._replace(threshold=least))
-
-
-def _fits(translator: Translator, text: str) -> bool:
-    return len(translator.vocabulary.encode(text).ids) < translator.longest[0]
 
 
 def summary(order: Order, trainer: Trainer, translator: Translator, tasks: Sequence[Task]) -> list[str]:

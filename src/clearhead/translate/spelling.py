@@ -32,7 +32,7 @@ from clearhead.translate.to_korean import in_korean
 TENSES = ("past", "present", "future", "will")
 STYLES = ("plain", "casual", "polite", "formal")
 SOMEONE, SOMETHING = NounPhrase(nouns("학생")[0]), NounPhrase(nouns("책")[0])
-HE = NounPhrase(nouns("그")[0])
+HE, ME = NounPhrase(nouns("그")[0]), NounPhrase(nouns("나")[0])
 MANY = SOMEONE._replace(many=True)
 EAT = next(verb for verb in VERBS if verb.english == "eat")
 GO = next(verb for verb in VERBS if verb.shape == "to")
@@ -90,8 +90,8 @@ def _predicates() -> Iterator[Clause]:
 def _moods() -> Iterator[Clause]:
     """Every verb with every modal, and as a command and a suggestion."""
     modals = ("doing", "want", "can", "must")
-    for modal, tense, style in itertools.product(modals, ("past", "present", "future"), STYLES):
-        clause = Clause(EAT, (HE,), modal=modal, tense=tense, style=style)
+    for who, modal, tense, style in itertools.product((HE, ME), modals, ("past", "present", "future"), STYLES):
+        clause = Clause(EAT, (who,), modal=modal, tense=tense, style=style)
         for mood, denial in itertools.product(("statement", "question"), ("", "않다")):
             yield clause._replace(mood=mood, denial=denial)
             yield clause._replace(mood=mood, denial=denial, honoured=True)
@@ -99,10 +99,7 @@ def _moods() -> Iterator[Clause]:
     for verb, style in itertools.product(VERBS, STYLES):
         yield from (Clause(verb, denial=d, style=style, tense=t) for d in ("못", "못하다") for t in ("past", "present"))
         told = Clause(verb, style=style, tense="present")
-        yield from (
-            told._replace(mood="command", denial=d, full=bool(d)) for d in ("", "않다") if d or style != "casual"
-        )
-        yield from (told._replace(mood="command", full=True) for _ in range(style in ("polite", "formal")))
+        yield from (told._replace(mood="command", denial=d, full=f) for d in ("", "않다") for f in (False, True))
         yield from (Clause(verb, split=True, denial=d) for d in ("", "안") if verb.nominal)
         if style in ("plain", "formal"):
             yield from (told._replace(mood="suggestion", denial=d) for d in ("", "않다"))
@@ -145,10 +142,12 @@ def _adjuncts() -> Iterator[Clause]:
     for place, verb, topic in itertools.product(PLACES, (EAT, *going), ("", "place")):
         yield Clause(verb, (SOMEONE,), place=place, topic=topic)
         yield Clause(verb, (SOMEONE,), origin=place)
+        yield Clause(verb, (SOMEONE,), place=place, along=True)
     for noun, position in itertools.product(nouns("furniture surface machine room opening site plant"), POSITIONS):
         yield from (Clause(EAT, (SOMEONE,), place=Position(noun, position), topic=topic) for topic in ("", "place"))
     yield from (Clause(EAT, (SOMEONE,), means=means) for means in MEANS)
     yield from (Clause(EAT, (SOMEONE,), time=time, topic=topic) for time in TIMES for topic in ("", "time"))
+    yield from (Clause(EAT, (SOMEONE,), time=time, also=True) for time in TIMES)
     yield from (Clause(EAT, (SOMEONE,), hour=hour, topic=topic) for hour in HOURS for topic in ("", "time"))
     yield from (
         Clause(predicate, (SOMEONE,), adverb=adverb) for predicate in (EAT, ADJECTIVES[0]) for adverb in ADVERBS

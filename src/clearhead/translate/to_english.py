@@ -6,7 +6,8 @@ family is "my", in questions and commands "your"; names have none (`Noun.article
 Persons. Where Korean names nobody it is I, in questions you, and it where only things are so (`meaning.implied`).
 Tenses. The present is the simple present; -고 있다, anything with 지금, and rain that is not said to be a habit are
 under way: It is raining. Both futures are "will". 못 and -ㄹ 수 없다 are "cannot".
-Order. Subject, verb, object, to whom, where, from where, with whom, with what, how, too, when.
+Order. Subject, verb, object, to whom, how, where, from where, with whom, with what, alone or again, too, when; but
+where one goes stands before how.
 """
 
 from __future__ import annotations
@@ -14,14 +15,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clearhead.translate import english
-from clearhead.translate.lexicon import HOURS, NUMBERS, POSITIONS, Adjective, Noun, Place, Verb
-from clearhead.translate.meaning import IT, Being, Clause, Existing, NounPhrase, Predicate, Sentence, implied
+from clearhead.translate.english_phrases import article_of, noun_phrase, noun_phrases, place_in_english
+from clearhead.translate.lexicon import HOURS, Adjective, Noun, Verb
+from clearhead.translate.meaning import (
+    Being,
+    Clause,
+    Existing,
+    NounPhrase,
+    Predicate,
+    Sentence,
+    implied,
+)
 from clearhead.translate.parts import Part, Word, named, plain
 
 # Of whom English says it, and how: I, one, many or you.
 BE = {"past": ("was", "was", "were"), "present": ("am", "is", "are")}
 DO = {"past": ("did", "did", "did"), "present": ("do", "does", "do")}
-POINTERS = {"이": ("this", "these"), "그": ("that", "those"), "저": ("that", "those")}
 ASKING = {"time": "when", "place": "where", "why": "why", "how": "how"}
 ASKING_BEING = {"무엇": "what", "뭐": "what", "누구": "who", "어디": "where", "얼마": "how much"}
 
@@ -32,7 +41,10 @@ def in_english(sentence: Sentence) -> list[Word]:
     words = clause_in_english(first, "0 ")
     for number, clause in enumerate(others, start=1):
         words += plain("and" if sentence.joint == "고" else "but")
-        if clause.subjects or weather(clause):
+        if clause.mood in ("command", "suggestion"):
+            told = _yours(clause) if clause.mood == "command" else clause
+            words += _rest(told, group(told, 2).verb, f"{number} ")
+        elif clause.subjects or weather(clause):
             words += clause_in_english(clause, f"{number} ")
         else:
             shared = clause._replace(subjects=first.subjects)
@@ -47,6 +59,8 @@ def in_english(sentence: Sentence) -> list[Word]:
 
 def _elided(first: Clause, second: Clause) -> bool:
     """Whether the second need not repeat the first's will, or be."""
+    if first.modal or second.modal:
+        return False
     groups = group(first, 1), group(second, 1)
     return not any(one.denied for one in groups) and groups[0].finite == groups[1].finite != ""
 
@@ -64,7 +78,7 @@ def clause_in_english(clause: Clause, names: str) -> list[Word]:
     if clause.mood in ("question", "command"):
         clause = _yours(clause)
     if clause.mood == "command":
-        please = plain("" if clause.style == "plain" else "please")
+        please = plain("please" if clause.kindly else "")
         return please + plain("do not" if clause.denial else "") + _rest(clause, group(clause, 2).verb, names)
     if clause.mood == "suggestion":
         return plain("let's not" if clause.denial else "let's") + _rest(clause, group(clause, 2).verb, names)
@@ -265,6 +279,14 @@ def _rest(clause: Clause, verb: list[tuple[english.Word, str]], names: str) -> l
     return words + _adjuncts(clause, names)
 
 
+def _manner(clause: Clause, names: str, position: str) -> list[Word]:
+    """slowly, very slowly: the adverb if it has this position"""
+    if clause.adverb is None or clause.adverb.position != position:
+        return []
+    degree = [] if clause.degree is None else plain(clause.degree.english, f"{names}degree")
+    return degree + plain(clause.adverb.english, f"{names}adverb")
+
+
 def _agreeing(complement: NounPhrase, subjects: tuple[NounPhrase, ...]) -> NounPhrase:
     """They are students, though Korean says 학생."""
     several = len(subjects) > 1 or any(one.plural for one in subjects)
@@ -278,107 +300,22 @@ def _counts(verb: Verb) -> bool:
 
 
 def _adjuncts(clause: Clause, names: str) -> list[Word]:
-    """Where, from where, with whom, with what, how, too, when."""
-    words = _place(clause, names)
+    """How, where, from where, with whom, with what, how again, too, when."""
+    going = isinstance(clause.predicate, Verb) and clause.predicate.shape in ("to", "into", "in")
+    how, where = _manner(clause, names, "close"), place_in_english(clause, names)
+    words = where + how if going else how + where
     if clause.origin is not None:
-        words += plain("from") + _article_of(clause.origin) + plain(clause.origin.english, f"{names}origin")
+        words += plain("from") + article_of(clause.origin) + plain(clause.origin.english, f"{names}origin")
     if clause.companion is not None:
         words += plain("with") + noun_phrase(clause.companion, f"{names}companion", "object")
     if clause.means is not None:
         words += plain(clause.means.before) + plain(clause.means.english, f"{names}means")
-    if clause.adverb is not None and clause.adverb.position == "end":
-        words += plain(clause.adverb.english, f"{names}adverb")
+    words += _manner(clause, names, "end")
+    too = plain("either" if group(clause, 1).denied else "too")
     if any(one.focus == "도" for one in clause.phrases):
-        words += plain("either" if group(clause, 1).denied else "too")
+        words += too
     if clause.hour:
         words += plain("at") + plain(HOURS[clause.hour], f"{names}hour") + plain("o'clock")
     if clause.time is not None:
         words += plain(clause.time.before) + plain(clause.time.english, f"{names}time")
-    return words
-
-
-def _article_of(place: Place) -> list[Word]:
-    return plain("the" if place.at.endswith("the") else "")
-
-
-def _place(clause: Clause, names: str) -> list[Word]:
-    place, predicate = clause.place, clause.predicate
-    if place is None:
-        return []
-    if not isinstance(place, Place):
-        at = plain(POSITIONS[place.position], f"{names}position")
-        return [*at, *plain("the"), *plain(place.noun.english, f"{names}place")]
-    shape = predicate.shape if isinstance(predicate, Verb) else ""
-    if shape == "into":
-        return _article_of(place) + plain(place.english, f"{names}place")
-    return plain(place.to if shape == "to" else place.at) + plain(place.english, f"{names}place")
-
-
-def noun_phrases(several: tuple[NounPhrase, ...], name: str, role: str = "subject") -> list[Word]:
-    words: list[Word] = []
-    for number, one in enumerate(several):
-        words += plain("and") * bool(number) + noun_phrase(one, f"{name} {number}", role)
-    return words
-
-
-def noun_phrase(one: NounPhrase, name: str, role: str) -> list[Word]:
-    """my big cat, three big cats, two cups of cold coffee; I, but me where it is not the subject
-
-    `role` is "subject", "object", "a" for a noun that is one of many, or "none", without an article.
-    """
-    noun = one.noun
-    only = plain("only" if one.focus == "만" else "")
-    if noun.oblique:
-        return only + plain(noun.english if role == "subject" else noun.oblique, None if noun == IT else name)
-    words: list[Word] = []
-    if one.number:
-        number = NUMBERS.get(one.number, one.number)
-        words += plain(number, f"{name} number")
-        if noun.measure:
-            measure = english.with_s(noun.measure) if one.plural else (noun.measure,)
-            words += [named(measure, f"{name} measure"), *plain("of")]
-    if one.adjective is not None:
-        words += plain(one.adjective.english, f"{name} adjective")
-    words += _noun(one, name)
-    return only + _determiner(one, name, role, words[0][0].piece) + words
-
-
-def _noun(one: NounPhrase, name: str) -> list[Word]:
-    noun = one.noun
-    text = noun.english.lower() if one.owner is not None and "kin" in noun.kinds.split() else noun.english
-    if not one.plural or noun.measure or "several" in noun.kinds.split():
-        return plain(text, name)
-    if noun.plural:
-        return plain(noun.plural, name)
-    *before, last = text.split()
-    return [*plain(" ".join(before), name), named(english.with_s(last), name)]
-
-
-def _determiner(one: NounPhrase, name: str, role: str, following: str) -> list[Word]:
-    """Whose, which, or an article."""
-    if one.owner is not None:
-        return _owner(one.owner, one.noun, f"{name} owner")
-    if one.pointer:
-        return plain(POINTERS[one.pointer][one.plural], f"{name} pointer")
-    article = one.noun.article
-    if one.number or not article or role == "none":
-        return []
-    if article in ("my", "your") and role != "a":
-        return plain(article)
-    if role == "a":
-        return plain("" if one.plural or article == "mass" else english.indefinite(following))
-    if role == "object" and article == "mass":
-        return []
-    if role == "object" and article == "a":
-        return plain("" if one.plural else english.indefinite(following))
-    return plain("the")
-
-
-def _owner(owner: Noun, owned: Noun, name: str) -> list[Word]:
-    """my, the teacher's, Minsu's; 우리 before one's family is my"""
-    if owner.possessive:
-        kin = "kin" in owned.kinds.split() and "several" in owner.kinds.split() and owner.english == "we"
-        return plain("my" if kin else owner.possessive, name)
-    article = "" if not owner.article else owner.article if owner.article in ("my", "your") else "the"
-    *before, last = owner.english.split()
-    return [*plain(article), *plain(" ".join(before), name), named((last, "'s"), name)]
+    return words + (too if clause.also else [])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clearhead.translate import korean
 from clearhead.translate.korean import Manner, Stem
-from clearhead.translate.lexicon import Adjective, Place, Verb
-from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Position, Sentence
+from clearhead.translate.lexicon import Adjective, Noun, Place, Verb
+from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Position, Sentence, Site
 from clearhead.translate.parts import Part, Word, named
 
 # Pronouns that change: 나는, but 내가 and 내 책.
@@ -48,7 +48,7 @@ def _constituents(clause: Clause, names: str) -> dict[str, list[Word]]:
         "recipient": _recipient(clause, names),
         "object": _split(clause, names) if clause.split else phrases(clause.objects, f"{names}object", object_role),
         "asked": [] if clause.asked is None else [named(clause.asked.word, f"{names}asked")],
-        "adverb": [] if clause.adverb is None else [[Part(clause.adverb.korean, f"{names}adverb")]],
+        "adverb": _adverb(clause, names),
     }
 
 
@@ -59,6 +59,12 @@ def _split(clause: Clause, names: str) -> list[Word]:
     return [[Part(noun, f"{names}predicate"), Part(korean.particle(noun, "object"))]]
 
 
+def _adverb(clause: Clause, names: str) -> list[Word]:
+    """빨리, 아주 빨리"""
+    degree = [] if clause.degree is None else [[Part(clause.degree.korean, f"{names}degree")]]
+    return degree if clause.adverb is None else [*degree, [Part(clause.adverb.korean, f"{names}adverb")]]
+
+
 def _double(clause: Clause) -> bool:
     return isinstance(clause.predicate, Verb) and clause.predicate.shape == "double"
 
@@ -67,6 +73,8 @@ def _subject(clause: Clause, names: str) -> list[Word]:
     if not clause.subjects:
         return []
     noun = clause.subjects[-1].noun
+    if clause.mood == "suggestion":  # 우리 가자
+        return [[Part(noun.korean, f"{names}subject 0")]]
     if clause.honoured and noun.honoured and clause.full and not clause.subjects[-1].focus:
         words = phrases(clause.subjects, f"{names}subject", "께서")
         words[-1] += [Part("는")] * (clause.topic == "subject")
@@ -99,15 +107,20 @@ def _means(clause: Clause, names: str) -> list[Word]:
 
 
 def _place(clause: Clause, verb: Verb | None, names: str) -> list[Word]:
-    """학교에 if one goes, is or lives there, 학교에서 if something happens there."""
+    """학교에 if one goes, is or lives there, 학교에서 if something happens there, 학교를 if it is gone along."""
     if clause.place is None:
         return []
     there = isinstance(clause.predicate, Existing) or (
         verb is not None and verb.shape in ("to", "into", "in", "weather")
     )
     particle = [Part("에" if there else "에서")] + [Part("는")] * (clause.topic == "place")
+    if clause.along and not isinstance(clause.place, Position):
+        place = clause.place.place if isinstance(clause.place, Site) else clause.place
+        particle = [Part(korean.particle(place.korean, "object"))]
     if isinstance(clause.place, Place):
         return [[Part(clause.place.korean, f"{names}place"), *particle]]
+    if isinstance(clause.place, Site):
+        return [*_before_site(clause.place, names), [Part(clause.place.place.korean, f"{names}place"), *particle]]
     assert isinstance(clause.place, Position)
     return [
         [Part(clause.place.noun.korean, f"{names}place")],
@@ -115,8 +128,20 @@ def _place(clause: Clause, verb: Verb | None, names: str) -> list[Word]:
     ]
 
 
+def _before_site(site: Site, names: str) -> list[Word]:
+    """우리 큰, 저"""
+    words: list[Word] = []
+    if site.owner is not None:
+        words.append(_owner(site.owner, f"{names}place owner"))
+    if site.pointer:
+        words.append([Part(site.pointer, f"{names}place pointer")])
+    if site.adjective is not None:
+        words.append(_modifier(site.adjective, f"{names}place adjective"))
+    return words
+
+
 def _time(clause: Clause, names: str) -> list[Word]:
-    """어제, 아침에, 아침 일곱 시에, 어제는"""
+    """어제, 아침에, 아침 일곱 시에, 어제는, 어제도"""
     words: list[Word] = []
     particle = ""
     if clause.time is not None:
@@ -129,6 +154,7 @@ def _time(clause: Clause, names: str) -> list[Word]:
         words[-1] += [Part(particle)] * bool(particle)
         if clause.topic == "time":
             words[-1].append(Part(korean.particle(words[-1][-1].piece, "topic")))
+        words[-1] += [Part("도")] * clause.also
     return words
 
 
@@ -152,7 +178,8 @@ def phrase(one: NounPhrase, name: str, role: str) -> list[Word]:
     if one.pointer:
         words.insert(0, [Part(one.pointer, f"{name} pointer")])
     if one.owner is not None:
-        words.insert(0, _owner(one, f"{name} owner"))
+        words.insert(0, _owner(one.owner, f"{name} owner"))
+        words[:0] = [[Part(one.owner_pointer, f"{name} owner pointer")]] if one.owner_pointer else []
     if one.number and not one.floating:
         words = _counted(one, words, name)
     last = words[-1][-1].piece
@@ -174,11 +201,10 @@ def _modifier(adjective: Adjective, name: str) -> Word:
     return [Part(adjective.stem.text, name)] if adjective.whole else named(korean.modifier(adjective.stem), name)
 
 
-def _owner(one: NounPhrase, name: str) -> Word:
+def _owner(owner: Noun, name: str) -> Word:
     """내, 우리, 그의, 선생님의"""
-    assert one.owner is not None
-    owner = one.owner.korean
-    return [Part(OWNING[owner], name)] if owner in OWNING else [Part(owner, name), Part("의")]
+    korean = owner.korean
+    return [Part(OWNING[korean], name)] if korean in OWNING else [Part(korean, name), Part("의")]
 
 
 def _predicate(clause: Clause, joint: str, names: str) -> list[Word]:
@@ -218,6 +244,8 @@ def _chain(clause: Clause, stem: Stem, manner: Manner) -> tuple[list[korean.Word
         manner = manner._replace(verb=manner.honoured, honoured=False)
     elif clause.modal == "want":
         words, stem, manner = [korean.joined(stem, "고")], Stem("싶"), manner._replace(verb=False)
+        if _another(clause):  # 가고 싶어 한다
+            words, stem, manner = [*words, ("싶어",)], korean.HA, manner._replace(verb=True)
     elif clause.modal == "can":
         words = [korean.possible(stem), ("수",)]
         stem, manner = (ABSENT if clause.denial else EXISTING), manner._replace(verb=False)
@@ -231,26 +259,36 @@ def _chain(clause: Clause, stem: Stem, manner: Manner) -> tuple[list[korean.Word
     return words, stem, manner
 
 
+def _another(clause: Clause) -> bool:
+    """Whether it is said of someone else, whose wishes one only sees."""
+    return bool(clause.subjects) and clause.subjects[0].noun.english not in ("I", "we", "you")
+
+
 def _ended(clause: Clause, stem: Stem, manner: Manner, joint: str) -> list[korean.Word]:
+    if joint:
+        return [_tied(clause, stem, manner, joint)]
     if clause.mood == "command":
         if clause.denial:
             return [korean.joined(stem, "지"), (DO_NOT[clause.style],)]
-        if clause.full and clause.style in ("polite", "formal") and not stem.text.endswith("주"):  # 열어 주세요
+        if clause.full and clause.style != "plain" and not stem.text.endswith("주"):  # 열어 주세요
             return [korean.obliging(stem), korean.commanded(Stem("주"), clause.style)]
         return [korean.commanded(stem, clause.style)]
     if clause.mood == "suggestion":
         if clause.denial:
             return [korean.joined(stem, "지"), (LET_US_NOT[clause.style],)]
         return [korean.suggested(stem, clause.style)]
-    if not joint:
-        return list(korean.conjugated(stem, manner))
+    return list(korean.conjugated(stem, manner))
+
+
+def _tied(clause: Clause, stem: Stem, manner: Manner, joint: str) -> korean.Word:
+    """먹고, 먹었고, 가셨지만: the ending that joins a clause to the next"""
     head: korean.Word = ()
     if manner.honoured:
         head, honour = korean.honoured(stem)
         stem = Stem(honour)
     if manner.tense == "past" and (clause.full or joint == "지만"):
-        return [(*head, *korean.past(stem), joint)]
-    return [(*head, *korean.joined(stem, joint))]
+        return (*head, *korean.past(stem), joint)
+    return (*head, *korean.joined(stem, joint))
 
 
 def _being(being: Being, clause: Clause, manner: Manner, joint: str, name: str) -> list[Word]:

@@ -22,6 +22,7 @@ from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint, words
 from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
 from clearhead.translate.doubt import Doubt
+from clearhead.translate.reading import strange_words, unread, unspelled
 from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # What made the file that comes with clearhead, with --overwrite --out src/clearhead/translate/shipped.safetensors.
@@ -48,6 +49,7 @@ class Translated(NamedTuple):
     ended: bool  # or it ran into the limit
     confidence: float  # the probability of its least probable piece, END counted; 0 if it did not end
     sure: bool  # whether nothing speaks against it (see doubt)
+    strange: tuple[str, ...] = ()  # the words of the source that are made of others and not known
 
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
@@ -135,7 +137,8 @@ class Translator:
         """Each text translated, greedily. A text's translation does not depend on those beside it.
 
         Raises:
-            RefusedError: a ValueError, as a text is empty, too long, or holds a word that cannot be spelled.
+            RefusedError: a ValueError, as a text is empty, too long, holds a word that is not known or a day that there
+                is none of.
         """
         read = [self._read(text) for text in texts]
         sources = np.zeros((len(read), max((len(ids) for ids, _ in read), default=1)), int)
@@ -152,8 +155,9 @@ class Translator:
             text, target_spans = self.vocabulary.spelled(target)
             probability = math.exp(float(found.log_probability[i]) / len(written))
             ended = written[-1] == END
-            confidence = math.exp(-float(self._surprise(ids, target).max())) if ended else 0.0
-            sure = self.doubt.sure(confidence, ids[:-1], target)
+            confidence = math.exp(float(found.least_log_probability[i])) if ended else 0.0
+            strange = strange_words(texts[i], ids[:-1], spans, self.doubt, self.vocabulary)
+            sure = self.doubt.sure(confidence, ids[:-1], target) and not strange
             answer = Translated(
                 texts[i],
                 text,
@@ -166,6 +170,7 @@ class Translator:
                 ended,
                 confidence,
                 sure,
+                strange,
             )
             translated.append(answer)
         return translated
@@ -202,10 +207,6 @@ class Translator:
         begin, end = SPECIAL[BEGIN], SPECIAL[END]
         return Attention(encoder, decoder, cross, [*source, end], [begin, *target], [*target, end], found)
 
-    def _surprise(self, ids: list[int], target: list[int]) -> np.ndarray:
-        """−log p of every piece of the target and of END, given the source: (n_t + 1,)."""
-        return _surprise(self.model(np.array(ids), np.array([BEGIN, *target])).logits, target)
-
     def _read(self, text: str) -> tuple[list[int], list[Span]]:
         """The ids of a text, with END, and the spans of its pieces."""
         if not text.strip():
@@ -214,9 +215,13 @@ class Translator:
         most = 2 * pieces * (max(map(len, self.vocabulary.pieces)) + 1)  # even in twice as many there is no hope
         if len(text) > most:
             raise RefusedError(words.TOO_LONG.filled(count=len(text), what=words.CHARACTERS, most=pieces))
+        if refusal := unspelled(text, self.vocabulary, self.task):
+            raise RefusedError(refusal)
         ids, spans = self.vocabulary.encode(text)
         if len(ids) > pieces:
             raise RefusedError(words.TOO_LONG.filled(count=len(ids), what=words.PIECES, most=pieces))
+        if refusal := unread(text, ids, spans, self.task, self.doubt):
+            raise RefusedError(refusal)
         return [*ids, END], spans
 
 

@@ -100,7 +100,7 @@ class Vocabulary:
         for word in between_spaces(text):
             stuck = self._spell(word, ids, spans)
             if stuck is not None:
-                raise RefusedError(self._unknown_word(stuck))
+                raise RefusedError(self.refusal(stuck))
         return Encoding(ids, spans)
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -152,16 +152,18 @@ class Vocabulary:
             )
         return cls(pieces)
 
-    def _unknown_word(self, stuck: Unknown) -> Said:
-        """What is said of a word that cannot be spelled."""
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What continues a word, as particles do."""
+        return tuple(self._next)
+
+    def refusal(self, stuck: Unknown) -> Said:
+        """What is said of a word that cannot be spelled, with the beginnings of words that are close to it."""
         read = stuck.word.removesuffix(stuck.rest)
         # Of 고양이도 the stem is known if not the rest; of 비행기 a single syllable says nothing.
         close = near(stuck.word, self._first, (*self._next, stuck.rest) if len(read) > 1 else self._next)
         hint = words.NEAR.filled(near=", ".join(close)) if close else words.NOTHING_NEAR.filled(program=program())
-        start, stop = stuck.span
-        return words.UNKNOWN_WORD.filled(
-            word=_shortened(stuck.word), start=start, stop=stop, rest=_shortened(stuck.rest), hint=hint
-        )
+        return unknown_word(stuck, hint)
 
     def _spell(self, word: Run, ids: list[int], spans: list[Span]) -> Unknown | None:
         """Append the pieces of one word, or say where it gets stuck."""
@@ -180,7 +182,15 @@ class Vocabulary:
         return None
 
 
-def _shortened(text: str) -> str:
+def unknown_word(stuck: Unknown, hint: Said) -> Said:
+    """What is said of a word that cannot be spelled, and what may help."""
+    start, stop = stuck.span
+    return words.UNKNOWN_WORD.filled(
+        word=shortened(stuck.word), start=start, stop=stop, rest=shortened(stuck.rest), hint=hint
+    )
+
+
+def shortened(text: str) -> str:
     """Enough of a text to know it by, however long it is."""
     return text if len(text) <= LONG else text[: LONG - 1] + "…"
 

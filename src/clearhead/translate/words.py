@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from clearhead.languages import Said
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clearhead.translate.alignment import Reader
 
 DESCRIPTION = Said(
@@ -128,6 +130,12 @@ NEEDS_LAYER = Said(
     "--head {head} needs --layer: which layer's head is meant?",
     "--head {head}에는 --layer가 필요합니다. 어느 층의 헤드인지 알려 주세요",
 )
+HALF_QUOTED = Said(
+    "{word!r} stands beside a text in quotes: put quotes around each whole text, or around none; a text of one word "
+    "ends with a full stop, {word}.",
+    "따옴표로 묶은 글 옆에 {word!r}이(가) 따로 있습니다. 글마다 통째로 따옴표로 묶거나, 따옴표를 모두 빼 주세요. 한 "
+    "단어로 된 글이라면 끝에 마침표를 붙이세요: {word}.",
+)
 ONE_FIGURE = Said(
     "--figure draws one text, got {count}; ask for one at a time",
     "--figure는 글 하나만 그리는데 {count}개가 들어왔습니다. 하나씩 해 주세요",
@@ -178,10 +186,43 @@ NOTHING_NEAR = Said(
     "nothing close to it is known, `{program} translate --words` lists what is",
     "비슷한 단어도 없습니다. 아는 단어는 `{program} translate --words`로 볼 수 있습니다",
 )
+STRANGE = Said(
+    "it is not sure of this: it does not know {words}",
+    "이 번역은 확실하지 않습니다. 모르는 단어가 있습니다: {words}",
+)
+NEVER_READ = Said(
+    "{word!r}, characters {start} to {stop}, is not translated: this model translates {known}",
+    "{word!r}(글자 {start}–{stop}): 번역하지 않는 말입니다. 이 모델이 번역하는 것: {known}",
+)
+READS = {
+    "dates": Said("dates, such as 2028년 12월 7일 or December 7, 2028", "날짜(예: 2028년 12월 7일 목요일)"),
+    "sentences": Said("Korean sentences, such as 고양이가 쥐를 잡았다", "한국어 문장(예: 고양이가 쥐를 잡았다)"),
+    "all": Said(
+        "Korean sentences and dates, such as 고양이가 쥐를 잡았다 or December 7, 2028",
+        "한국어 문장과 날짜(예: 고양이가 쥐를 잡았다, 2028년 12월 7일)",
+    ),
+}
+NO_SUCH_DAY = Said(
+    "there is no such day: {text}; {month} has {days} days",
+    "없는 날짜입니다: {text}. {month}은 {days}일까지입니다",
+)
+NO_SUCH_MONTH = Said("there is no such month: {text}", "없는 달입니다: {text}. 달은 1월부터 12월까지입니다")
+NO_SUCH_TIME = Said(
+    "there is no such time of day: {text}; hours go up to {hours}, minutes to 59",
+    "없는 시각입니다: {text}. 시는 {hours}까지, 분은 59까지입니다",
+)
 DOUBT = Said(
     "it is not sure of this: it has learned no sentence like it",
     "이 번역은 확실하지 않습니다. 이런 문장은 배우지 않았습니다",
 )
+
+NO_WORD = Said("(no word of the source)", "(원문에 없는 말)")
+
+
+def doubt(strange: Sequence[str]) -> Said:
+    """Why a translation is not to be relied on."""
+    return STRANGE.filled(words=", ".join(strange)) if strange else DOUBT
+
 
 WRITTEN = Said("written: {path}", "저장했습니다: {path}")
 KNOWS_BOTH = Said(
@@ -223,6 +264,9 @@ KINDS = {
     "times": Said("times ({count})", "때 ({count})"),
     "positions": Said("beside a thing ({count})", "위치 ({count})"),
     "adverbs": Said("adverbs ({count})", "부사 ({count})"),
+    "questions": Said("question words ({count})", "묻는 말 ({count})"),
+    "counters": Said("counters ({count})", "세는 말 ({count})"),
+    "small": Said("small words ({count})", "그 밖의 말 ({count})"),
     "means": Said("means ({count})", "수단 ({count})"),
     "numbers": Said("numbers ({count})", "수 ({count})"),
     "dates": Said("dates, written in these ways among others ({count})", "날짜, 이렇게 쓴 것들 ({count})"),

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from clearhead.translate.lexicon.adjectives import ADJECTIVES
-from clearhead.translate.lexicon.adjuncts import ADVERBS, HOURS, MEANS, NUMBERS, PLACES, POSITIONS, TIMES, places
+from clearhead.translate.lexicon.adjuncts import (
+    ADVERBS,
+    COUNTERS,
+    HOURS,
+    MEANS,
+    NUMBERS,
+    PARTS_OF_DAYS,
+    PLACES,
+    POSITIONS,
+    TIMES,
+    places,
+)
 from clearhead.translate.lexicon.entries import Adjective, Adverb, Means, Noun, Place, Time, Verb
 from clearhead.translate.lexicon.nouns import NOUNS, PRONOUNS, nouns
 from clearhead.translate.lexicon.verbs import VERBS
@@ -11,10 +22,12 @@ from clearhead.translate.lexicon.verbs import VERBS
 __all__ = [
     "ADJECTIVES",
     "ADVERBS",
+    "COUNTERS",
     "HOURS",
     "MEANS",
     "NOUNS",
     "NUMBERS",
+    "PARTS_OF_DAYS",
     "PLACES",
     "POSITIONS",
     "PRONOUNS",

@@ -20,6 +20,27 @@ NUMBERS = {
 }
 HOURS = NUMBERS | {"열한": "eleven", "열두": "twelve"}
 
+# What Korean counts with, and what is counted so.
+COUNTERS = {
+    "명": "people",
+    "분": "people (with respect)",
+    "마리": "animals",
+    "개": "things",
+    "권": "books",
+    "통": "letters",
+    "편": "movies, poems",
+    "장": "pictures, tickets, sheets",
+    "곡": "songs",
+    "자루": "pencils",
+    "대": "machines, vehicles",
+    "벌": "clothes",
+    "송이": "flowers",
+    "그루": "trees",
+    "채": "houses",
+    "잔": "cups, glasses",
+    "시": "o'clock",
+}
+
 PLACES = (
     Place("학교", "school", "at", "to", "any inside"),
     Place("집", "home", "at", "", "any inside home"),
@@ -60,6 +81,14 @@ PLACES = (
     Place("미국", "America", "in", "to", "any city"),
     Place("일본", "Japan", "in", "to", "any city"),
     Place("중국", "China", "in", "to", "any city"),
+    Place("길", "road", "on the", "to the", "outside"),
+    Place("하늘", "sky", "in the", "to the", "sky"),
+    Place("냉장고", "refrigerator", "in the", "to the", "container"),
+    Place("가방", "bag", "in the", "to the", "container"),
+    Place("상자", "box", "in the", "to the", "container"),
+    Place("책상", "desk", "on the", "to the", "container"),
+    Place("침대", "bed", "on the", "to the", "container seat"),
+    Place("의자", "chair", "on the", "to the", "container seat"),
     Place("여기", "here", "", "", "any here"),
     Place("거기", "there", "", "", "any here"),
     Place("저기", "over there", "", "", "any here"),
@@ -84,11 +113,14 @@ TIMES = (
     Time("지금", "", "now", "", "present"),
     Time("어젯밤", "에", "last night", "", "past"),
     Time("어제 아침", "에", "yesterday morning", "", "past"),
+    Time("어제 오후", "에", "yesterday afternoon", "", "past"),
     Time("어제 저녁", "에", "yesterday evening", "", "past"),
     Time("오늘 아침", "에", "this morning", "", "past"),
+    Time("오늘 오후", "에", "this afternoon", "", "past future"),
     Time("오늘 저녁", "에", "this evening", "", "future"),
     Time("오늘 밤", "에", "tonight", "", "future"),
     Time("내일 아침", "에", "tomorrow morning", "", "future"),
+    Time("내일 오후", "에", "tomorrow afternoon", "", "future"),
     Time("내일 저녁", "에", "tomorrow evening", "", "future"),
     Time("지난주", "에", "last week", "", "past"),
     Time("이번 주", "에", "this week", "", "past future"),
@@ -124,6 +156,9 @@ TIMES = (
     Time("겨울", "에", "winter", "in", ALWAYS),
 )
 
+# A day and a part of it: 월요일 아침 is Monday morning.
+PARTS_OF_DAYS = {"아침": "morning", "오후": "afternoon", "저녁": "evening", "밤": "night"}
+
 ADVERBS = (
     Adverb("항상", "always", "middle", "verb adjective", True),
     Adverb("자주", "often", "middle", "verb", True),
@@ -134,15 +169,17 @@ ADVERBS = (
     Adverb("매우", "very", "middle", "adjective"),
     Adverb("너무", "too", "middle", "adjective"),
     Adverb("조금", "a little", "middle", "adjective"),
-    Adverb("많이", "a lot", "end"),
-    Adverb("잘", "well", "end"),
-    Adverb("빨리", "quickly", "end"),
-    Adverb("천천히", "slowly", "end"),
-    Adverb("열심히", "hard", "end"),
+    Adverb("많이", "a lot", "close"),
+    Adverb("잘", "well", "close"),
+    Adverb("빨리", "quickly", "close"),
+    Adverb("천천히", "slowly", "close"),
+    Adverb("열심히", "hard", "close"),
     Adverb("일찍", "early", "end"),
     Adverb("늦게", "late", "end"),
     Adverb("다시", "again", "end"),
     Adverb("혼자", "alone", "end"),
+    Adverb("같이", "together", "end"),
+    Adverb("함께", "together", "end"),
 )
 
 MEANS = (

@@ -48,7 +48,8 @@ class Verb(NamedTuple):
 
     `lasting` ones happen at no particular time and are never under way; 안 does not stand before those that are a noun
     with 하다 (`nominal`). A `strict` one means something else with other objects: 타다 is to ride a horse but to take
-    a bus. A `negative` one says not by itself: 모르다.
+    a bus. A `negative` one says not by itself: 모르다. One that goes `along` its place may take it as an object: 공원을
+    걷다.
     """
 
     stem: Stem
@@ -62,6 +63,7 @@ class Verb(NamedTuple):
     nominal: bool = False
     strict: bool = False
     negative: bool = False
+    along: bool = False
 
 
 class Adjective(NamedTuple):
@@ -103,8 +105,9 @@ class Time(NamedTuple):
 
 
 class Adverb(NamedTuple):
-    """How or how often: where English puts it, "middle" before the verb or "end", and what it goes with.
+    """How or how often: where English puts it, and what it goes with.
 
+    `position` is "middle", before the verb; "close", after its object, study hard at school; or "end".
     `goes` is "verb", "adjective", or both.
     """
 

@@ -201,7 +201,7 @@ THINGS = (
     Noun("상자", "box", "goods furniture", "개"),
     Noun("자전거", "bicycle", "goods machine", "대"),
     Noun("자동차", "car", "goods machine motor", "대"),
-    Noun("차", "car", "motor", "대"),
+    Noun("차", "car", "goods machine motor", "대"),
     Noun("버스", "bus", "ride", "대"),
     Noun("기차", "train", "ride", "대"),
     Noun("지하철", "subway", "ride"),
@@ -231,6 +231,10 @@ NATURE = (
     Noun("눈", "snow", "weather", article="mass"),
     Noun("바람", "wind", "air"),
     Noun("날씨", "weather", "climate"),
+    Noun("봄", "spring", "season", article=""),
+    Noun("여름", "summer", "season", article=""),
+    Noun("가을", "fall", "season", article=""),
+    Noun("겨울", "winter", "season", article=""),
     Noun("하늘", "sky", "sky"),
     Noun("달", "moon", "sky"),
     Noun("별", "star", "sky", "개"),
@@ -256,7 +260,7 @@ SITES = tuple(
         place.korean, place.english, "region" if place.at == "in" else "site", article="" if place.at == "in" else "the"
     )
     for place in PLACES
-    if place.at and place.korean not in {noun.korean for noun in NATURE}
+    if place.at and place.korean not in {noun.korean for noun in (*THINGS, *NATURE)}
 )
 
 NOUNS = (*PRONOUNS, *PEOPLE, *FAMILY, *ANIMALS, *EATEN, *READ_AND_HEARD, *THINGS, *NATURE, *SITES)
@@ -264,9 +268,11 @@ NOUNS = (*PRONOUNS, *PEOPLE, *FAMILY, *ANIMALS, *EATEN, *READ_AND_HEARD, *THINGS
 
 @functools.cache
 def nouns(description: str) -> tuple[Noun, ...]:
-    """The nouns that are one of these kinds, or named here: "pet 새" are all pets and the bird."""
-    wanted = set(description.split())
+    """The nouns that are one of these kinds, or named here: "pet 새 -개" are all pets but the dog, and the bird."""
+    wanted = {word for word in description.split() if not word.startswith("-")}
+    unwanted = {word[1:] for word in description.split() if word.startswith("-")}
     known = {noun.korean for noun in NOUNS}.union(*(noun.kinds.split() for noun in NOUNS))
-    if not wanted <= known:
-        raise ValueError(f"no noun is, or is a kind of, {', '.join(sorted(wanted - known))}")
-    return tuple(noun for noun in NOUNS if wanted & {noun.korean, *noun.kinds.split()})
+    if not wanted | unwanted <= known:
+        raise ValueError(f"no noun is, or is a kind of, {', '.join(sorted((wanted | unwanted) - known))}")
+    named = [(noun, {noun.korean, *noun.kinds.split()}) for noun in NOUNS]
+    return tuple(noun for noun, names in named if wanted & names and not unwanted & names)

@@ -1,0 +1,144 @@
+"""Sentences drawn at random: a clause, or two that -고 or -지만 joins, of one who does both or of two."""
+
+from __future__ import annotations
+
+import random
+
+from clearhead.translate.drawing import SPEAKERS, drawn_clause
+from clearhead.translate.lexicon import Adjective, Verb
+from clearhead.translate.manner import filled_roles
+from clearhead.translate.meaning import Being, Clause, Existing, Sentence, implied
+from clearhead.translate.phrases import POINTED, likely
+
+MOST_ROLES = 6  # of both clauses together
+
+
+def drawn(generator: random.Random) -> Sentence:
+    """Any sentence of the language."""
+    if likely(generator, 0.17):
+        return _told(generator) if likely(generator, 0.12) else _joined(generator)
+    clause = drawn_clause(generator, _mood(generator))
+    return Sentence((clause,), end=_end(generator, clause))
+
+
+def _mood(generator: random.Random) -> str:
+    [mood] = generator.choices(("statement", "question", "command", "suggestion"), (67, 19, 9, 5))
+    return str(mood)
+
+
+def _end(generator: random.Random, clause: Clause) -> str:
+    """A mark at the end, or none; only a question that nothing else shows must have one."""
+    if clause.mood == "question":
+        shown = clause.style in ("plain", "formal")
+        return "" if shown and likely(generator, 0.2) else "?"
+    return "." if likely(generator, 0.3) else "!" if likely(generator, 0.04) else ""
+
+
+def _told(generator: random.Random) -> Sentence:
+    """Wash the cup and drink coffee; let's eat and sleep."""
+    mood = generator.choice(("command", "command", "suggestion"))
+    while True:
+        first, second = (drawn_clause(generator, mood) for _ in range(2))
+        second = second._replace(style=first.style, full=first.full, time=None, hour="", also=False, topic="")
+        if first.denial or second.denial or second.subjects or first.kindly != second.kindly:
+            continue
+        if _too_long(first, second) or not _fitting_style(first, second):
+            continue
+        return Sentence((first, second), "고", "." if likely(generator, 0.3) else "")
+
+
+def _too_long(first: Clause, second: Clause) -> bool:
+    return len(filled_roles(first)) + len(filled_roles(second)) > MOST_ROLES
+
+
+def _fitting_style(first: Clause, second: Clause) -> bool:
+    """저 is not said among friends."""
+    humble = any("humble" in one.noun.kinds for clause in (first, second) for one in clause.phrases)
+    return not humble or first.style in ("polite", "formal")
+
+
+def _may_be_joined(clause: Clause, joint: str) -> bool:
+    """What one wants is only set against something else; who does both wants both otherwise."""
+    return not clause.modal or (joint == "지만" and (clause.modal != "want" or not clause.subjects))
+
+
+def _joined(generator: random.Random) -> Sentence:
+    """Two statements, of one who does both or of two."""
+    while True:
+        first, second = (drawn_clause(generator, "statement") for _ in range(2))
+        joint = "고" if first.future else generator.choice(("고", "고", "지만"))  # what is joined by 지만 is not ahead
+        if not (_may_be_joined(first, joint) and _may_be_joined(second, joint)):
+            continue
+        if first.time is not None and first.time.english == "now":
+            continue
+        second = second._replace(tense=first.tense, style=first.style, time=None, hour="", also=False)
+        if second.topic == "time":
+            second = second._replace(topic="")
+        if any(
+            clause.future != first.future
+            or (clause.future and (clause.modal or clause.denial in ("못", "못하다")))
+            or (clause.tense == "will" and not isinstance(clause.predicate, Verb | Adjective))
+            for clause in (first, second)
+        ):
+            continue
+        if not _fitting_style(first, second) or _too_long(first, second):
+            continue
+        if likely(generator, 0.6):
+            shared = _sharing(first, second)
+            if shared is None or (first.style == "casual" and first.tense == "present" and not first.subjects):
+                continue
+            second = shared
+        elif not (first.subjects and second.subjects) or first.subjects[0].noun == second.subjects[0].noun:
+            continue
+        return Sentence((first, second), joint, "." if likely(generator, 0.3) else "")
+
+
+def _sharing(first: Clause, second: Clause) -> Clause | None:
+    """The second clause said of the first one's subject, or nothing where that makes no sense."""
+    for clause in (first, second):
+        if isinstance(clause.predicate, Existing) or _of_nobody(clause):
+            return None
+    if (first.topic == "object" and first.subjects) or any(
+        one.focus for clause in (first, second) for one in clause.phrases
+    ):
+        return None
+    if second.adverb is not None and second.adverb.english == "together":
+        return None
+    if second.topic == "subject" or (second.topic == "object" and not _double(second)):
+        second = second._replace(topic="")
+    if not first.subjects:
+        return (
+            second._replace(subjects=(), honoured=False)
+            if implied(first) == implied(second._replace(subjects=()))
+            else None
+        )
+    noun = first.subjects[0].noun
+    if not set(first.subjects) or noun in POINTED:
+        return None
+    kinds = {noun.korean, *noun.kinds.split()}
+    if isinstance(second.predicate, Being | Existing):
+        return None
+    able = (
+        second.predicate.nouns
+        if isinstance(second.predicate, Adjective)
+        else " ".join(s for s, _ in second.predicate.takes)
+    )
+    if not kinds & set(able.split()):
+        return None
+    if noun in {one.noun for one in second.phrases if one not in second.subjects}:
+        return None
+    if second.modal == "want" and noun not in SPEAKERS:  # which would be 싶어 하다, of someone who is not named
+        return None
+    if noun.oblique and any(one.noun.oblique for one in second.objects):
+        return None
+    return second._replace(subjects=(), honoured=first.honoured and not _double(second))
+
+
+def _of_nobody(clause: Clause) -> bool:
+    """비가 오다 has no doer, and of 커피가 좋다 nobody knows who it is if he is not named."""
+    predicate = clause.predicate
+    return isinstance(predicate, Verb) and (predicate.shape == "weather" or predicate.stem.text == "좋")
+
+
+def _double(clause: Clause) -> bool:
+    return isinstance(clause.predicate, Verb) and clause.predicate.shape == "double"

@@ -1,0 +1,69 @@
+"""What is refused before a model is asked: words that it does not know, and days that there are none of.
+
+A model that is shown what it never learned answers all the same, and nobody could tell that from a translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clearhead.advice import program
+from clearhead.languages import Said
+from clearhead.text.spans import Span
+from clearhead.translate import words
+from clearhead.translate.days import impossible
+from clearhead.translate.doubt import Doubt
+from clearhead.translate.nearness import near
+from clearhead.translate.vocabulary import Unknown, Vocabulary, shortened, unknown_word
+
+# The tasks whose words are those of the grammar, or of dates; a model of one's own pairs has nothing but pieces.
+OURS = ("dates", "sentences", "all")
+
+
+def unspelled(text: str, vocabulary: Vocabulary, task: str) -> Said | None:
+    """Why a text cannot be spelled, with words of the dictionary that its first unknown word may stand for."""
+    stuck = next(iter(vocabulary.unknown(text)), None)
+    if stuck is None or task not in OURS:
+        return None if stuck is None else vocabulary.refusal(stuck)
+    close = _meant(stuck, vocabulary) if task != "dates" else []
+    hint = words.NEAR.filled(near=", ".join(close)) if close else words.NOTHING_NEAR.filled(program=program())
+    return unknown_word(stuck, hint)
+
+
+def _meant(stuck: Unknown, vocabulary: Vocabulary) -> list[str]:
+    """Words of the dictionary that are close to a misspelled one."""
+    from clearhead.translate.dictionary import beginnings
+
+    known = beginnings()
+    read = stuck.word.removesuffix(stuck.rest)
+    endings = vocabulary.endings
+    # Of 고양이들도 the stem is known if not the rest; of 비행기 a single syllable says nothing.
+    close = near(stuck.word, known, (*endings, stuck.rest) if len(read) > 1 else endings)
+    return list(dict.fromkeys(known[form] for form in close))
+
+
+def unread(text: str, source: Sequence[int], spans: Sequence[Span], task: str, doubt: Doubt) -> Said | None:
+    """Why a text that can be spelled is not translated: it is of another language, or of no day."""
+    if task not in OURS:
+        return None
+    if never := doubt.never_read(source):
+        start, stop = _whole(text, spans[never[0]])
+        return words.NEVER_READ.filled(
+            word=shortened(text[start:stop]), start=start, stop=stop, known=words.READS[task]
+        )
+    return impossible(text) if task != "sentences" else None
+
+
+def strange_words(
+    text: str, source: Sequence[int], spans: Sequence[Span], doubt: Doubt, vocabulary: Vocabulary
+) -> tuple[str, ...]:
+    """The words of a text that are put together as none of training is."""
+    found = [_whole(text, spans[place]) for place in doubt.strange(source, vocabulary)]
+    return tuple(shortened(text[start:stop]) for start, stop in dict.fromkeys(found))
+
+
+def _whole(text: str, span: Span) -> Span:
+    """The word that a piece is of, without the signs at its end."""
+    start = max((place + 1 for place, letter in enumerate(text[: span[0]]) if letter.isspace()), default=0)
+    rest = text[start:].split()[0]
+    return start, start + len(rest.rstrip(".,!?") or rest)
