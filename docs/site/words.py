@@ -24,6 +24,8 @@ THEME = {
     "Back to top": "맨 위로",
     "Skip to content": "본문으로 건너뛰기",
     "Home": "처음으로",
+    "Next": "다음",
+    "Previous": "이전",
 }
 
 # What the search's script says. A list has one text for each form of the plural, of which Korean has one.

@@ -17,19 +17,32 @@ from clearhead.languages import LANGUAGES
 NOTE = "notes/02_self_attention.html"
 SAMPLE = ("index.html", NOTE, "gallery.html", "benchmarks.html", "architecture.html", "reference/attention.html")
 PHONE = 400
+NOT_PROSE = ("pre", "code", "script", "style", "math", "dt")  # dt: a signature, in which stars are stars
 
 
 class Links(HTMLParser):
-    """What a page points to, and the places in it that can be pointed to."""
+    """What a page points to, the places in it that can be pointed to, and its prose."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self.prose = ""
+        self.inside: list[str] = []  # which of NOT_PROSE are open
         self.targets: list[str] = []
         self.loaded: list[str] = []
         self.ids: set[str] = set()
         self.feed(text)
 
+    def handle_data(self, data: str) -> None:
+        if not self.inside:
+            self.prose += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in NOT_PROSE:
+            self.inside.pop()
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in NOT_PROSE:
+            self.inside.append(tag)
         found = {name: value or "" for name, value in attrs}
         self.ids.add(found.get("id", ""))
         if tag == "a":
@@ -93,6 +106,10 @@ class TestLinks:
 
 
 class TestPages:
+    def test_no_mark_of_markdown_is_left_in_the_prose(self, site, pages):
+        for path, page in pages.items():
+            assert re.findall(r"\*\*(?=\S)|(?<=\S)\*\*|\]\(|[`$]|\{\w+\}", page.prose) == [], path.relative_to(site)
+
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_open_without_an_error_or_a_request(self, site, open_page: Open, language):
         page = open_page(f"{language}/search.html")
