@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import itertools
+import re
+import sys
 from types import ModuleType
 from typing import NamedTuple
 
@@ -45,8 +47,11 @@ def offered(module: ModuleType, path: str) -> list[Name]:
     """What a module offers, in the order of the modules it comes from; other modules are left out."""
     public = getattr(module, "__all__", None) or [name for name in vars(module) if is_own(module, name)]
     values = {name: getattr(module, name) for name in public if not name.startswith("__")}
-    found = [Name(f"{path}.{name}", home(value, module), value) for name, value in values.items()]
-    return [name for name in found if not inspect.ismodule(name.value)]
+    return [
+        Name(f"{path}.{name}", home(name, value), value)
+        for name, value in values.items()
+        if not inspect.ismodule(value)
+    ]
 
 
 def is_own(module: ModuleType, name: str) -> bool:
@@ -54,9 +59,14 @@ def is_own(module: ModuleType, name: str) -> bool:
     return not name.startswith("_") and getattr(getattr(module, name), "__module__", None) == module.__name__
 
 
-def home(value: object, module: ModuleType) -> str:
-    """The module that defines it; a plain value does not know, and is taken for the module's that offers it."""
-    return getattr(value, "__module__", None) or module.__name__
+def home(name: str, value: object) -> str:
+    """The module that defines it. A plain value does not know, so the modules are searched for the line that does."""
+    if known := getattr(value, "__module__", None):
+        return known
+    line = re.compile(rf"^{name}\b[^=\n]*= ", re.MULTILINE)
+    modules = [module for path, module in sorted(sys.modules.items()) if path.startswith("clearhead.")]
+    holding = [module for module in modules if vars(module).get(name) is value]
+    return next(module.__name__ for module in holding if line.search(inspect.getsource(module)))
 
 
 def module_at(path: str) -> ModuleType:
@@ -88,9 +98,8 @@ def names() -> dict[str, list[Name]]:
 
 
 def room(name: Name) -> str:
-    """The room of a name of `clearhead`; that of MODELS, a plain value, is the textbook."""
-    parts = name.home.split(".")
-    return parts[1] if len(parts) > 1 else "textbook"
+    """The room that defines a name of `clearhead`."""
+    return name.home.split(".")[1]
 
 
 def page(name: str, found: list[Name], language: str) -> str:
@@ -105,11 +114,17 @@ def page(name: str, found: list[Name], language: str) -> str:
 
 
 def by_module(found: list[Name]) -> list[tuple[str, list[Name]]]:
-    """The names of each module that defines some: first the modules that have something to call."""
+    """The names of each module that defines some: first what can be called, and of that what `clearhead` itself has."""
     modules: dict[str, list[Name]] = {}
     for name in sorted(found, key=lambda name: name.home):
         modules.setdefault(name.home, []).append(name)
-    return sorted(modules.items(), key=lambda item: not any(inspect.isroutine(name.value) for name in item[1]))
+
+    def rank(item: tuple[str, list[Name]]) -> tuple[bool, bool]:
+        _, group = item
+        called = any(inspect.isroutine(name.value) for name in group)
+        return not called, all(name.path.count(".") > 1 for name in group)
+
+    return sorted(modules.items(), key=rank)
 
 
 def first_paragraph(module: ModuleType) -> str:

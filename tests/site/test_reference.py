@@ -32,6 +32,12 @@ def test_every_name_of_the_textbook_is_on_its_page(placed):
     assert placed["clearhead.patterns.name_pattern"] == "textbook"
 
 
+def test_a_plain_value_stands_with_the_module_that_defines_it():
+    homes = {name.path: name.home for found in reference.names().values() for name in found}
+    assert homes["clearhead.MODELS"] == "clearhead.textbook.model_cost"
+    assert homes["clearhead.masks.MOST_RANGES"] == "clearhead.masks.ranges"
+
+
 def test_a_thing_has_one_place(placed):
     values = [id(name.value) for found in reference.names().values() for name in found if callable(name.value)]
     assert len(values) == len(set(values))
@@ -56,7 +62,8 @@ def test_pages_have_their_words_and_their_names(language):
 
 def test_what_can_be_called_comes_first():
     modules = [module for module, _ in reference.by_module(reference.names()["masks"])]
-    assert modules.index("clearhead.masks.kinds") < modules.index("clearhead.checks")
+    assert modules.index("clearhead.masks.kinds") < modules.index("clearhead.masks.ranges")
+    assert reference.by_module(reference.names()["views"])[0][0] == "clearhead.views.view"
 
 
 def test_the_site_has_a_place_for_each(site, placed):
