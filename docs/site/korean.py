@@ -4,12 +4,13 @@ The index has each word as it stands and with one particle after the other gone:
 What is typed is looked up without them. Whether a syllable is a particle depends on the sound before it, as in speech:
 나이 is no 나 + 이, because 이 follows a consonant. Where it could be either, as in 고양이, the index has both.
 
-The rules are said once, in Python; the script in the browser is given the same tables.
+The tables are here alone; the script in the browser, korean.js, is given them.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.search import SearchLanguage
@@ -67,51 +68,29 @@ def forms(word: str) -> list[str]:
     return found
 
 
+TABLES = {
+    "particles": PARTICLES,
+    "afterConsonant": AFTER_CONSONANT,
+    "afterVowel": AFTER_VOWEL,
+    "afterAny": AFTER_ANY,
+    "doubtful": DOUBTFUL,
+    "first": FIRST,
+    "last": LAST,
+    "finals": FINALS,
+    "rieul": RIEUL,
+}
+SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+
+
 class SearchKorean(SearchLanguage):
-    """Sphinx asks `split` for the words of a page, and the script asks `splitQuery` for what to look up."""
+    """Sphinx asks `split` for the words of a page, and the script in the browser for what to look up."""
 
     lang = "ko"
     language_name = "Korean"
-    js_splitter_code = ""  # filled in below
+    js_splitter_code = f"const korean = {json.dumps(TABLES, ensure_ascii=False)};\n{SCRIPT}"
 
     def split(self, input: str) -> list[str]:
         return [form for word in self._word_re.findall(input) for form in forms(word)]
-
-
-SearchKorean.js_splitter_code = f"""
-const particles = {json.dumps(PARTICLES, ensure_ascii=False)};
-const afterConsonant = new Set({json.dumps(AFTER_CONSONANT, ensure_ascii=False)});
-const afterVowel = new Set({json.dumps(AFTER_VOWEL, ensure_ascii=False)});
-const afterAny = new Set({json.dumps(AFTER_ANY, ensure_ascii=False)});
-const doubtful = new Set({json.dumps(DOUBTFUL, ensure_ascii=False)});
-
-/** The number of the consonant that a word ends with, 0 for none; null if its last letter is no Hangul. */
-function ending(word) {{
-  const code = word.charCodeAt(word.length - 1);
-  return code >= {FIRST} && code <= {LAST} ? (code - {FIRST}) % {FINALS} : null;
-}}
-
-function fits(particle, final) {{
-  if (final === null || afterAny.has(particle)) return true;
-  if (particle === "로" && final === {RIEUL}) return true;
-  return (final ? afterConsonant : afterVowel).has(particle);
-}}
-
-/** A word as it is looked up: without particles, unless they may be part of it. */
-function stripped(word) {{
-  for (const particle of particles) {{
-    if (!word.endsWith(particle) || word.length === particle.length) continue;
-    const rest = word.slice(0, -particle.length);
-    if (!fits(particle, ending(rest))) continue;
-    return doubtful.has(particle) && rest.length < 2 ? word : stripped(rest);
-  }}
-  return word;
-}}
-
-function splitQuery(query) {{
-  return query.split(/[^\\p{{Letter}}\\p{{Number}}_]+/gu).filter((word) => word).map(stripped);
-}}
-"""
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -12,7 +12,7 @@ from tests.test_study_notes import ENGLISH, KOREAN, avoided
 
 from clearhead.languages import LANGUAGES
 
-NAMES = ("index.md", "notes/index.md", "howto/index.md", "gallery.md", "benchmarks.md")
+NAMES = ("index.md", "notes/index.md", "howto.md", "gallery.md", "benchmarks.md")
 PAGES = [f"docs/{language}/{name}" for name in NAMES for language in LANGUAGES]
 BENCHMARKS = "benchmarks.md"
 
