@@ -135,6 +135,6 @@ def pages(language: str) -> dict[str, str]:
     """Every page of the reference by the name of its file, the first of which leads to the others."""
     found = names()
     made = {f"{name}.md": page(name, found[name], language) for name in PAGES}
-    listed = "\n".join(PAGES)
-    first = f"# {words.REFERENCE(language)}\n\n{words.REFERENCE_IS(language)}\n\n```{{toctree}}\n{listed}\n```\n"
+    listed = "\n".join(["```{toctree}", ":maxdepth: 3", "", *PAGES, "```"])
+    first = f"# {words.REFERENCE(language)}\n\n{words.REFERENCE_IS(language)}\n\n{listed}\n"
     return {"index.md": first, **made}
