@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help visualize translate figures notebook test sweep lint format bench clean
+.PHONY: help visualize translate figures notebook docs test sweep lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+$(VENV)/docs: $(VENV)/torch
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 visualize: $(VENV)/core ## draw attention in a trained model: pictures, and a page to look through them
 	$(BIN)/clearhead visualize $(ARGS)
 
@@ -49,6 +53,9 @@ figures: $(VENV)/translate ## draw the figures of the study notes; ARGS="02 06" 
 
 notebook: $(VENV)/docs ## run the tutorial in both languages into .ipynb files; ARGS=ko for one
 	$(BIN)/python -m notebooks $(ARGS)
+
+docs: $(VENV)/docs ## build the site, in both languages, as build/docs/html/index.html
+	$(BIN)/python -m docs.site $(ARGS)
 
 test: $(VENV)/dev ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
