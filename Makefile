@@ -38,10 +38,6 @@ $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-$(VENV)/docs: $(VENV)/torch
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
-	@touch $@
-
 visualize: $(VENV)/core ## draw attention in a trained model: pictures, and a page to look through them
 	$(BIN)/clearhead visualize $(ARGS)
 
