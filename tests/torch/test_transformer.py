@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -134,6 +136,32 @@ def test_selected_sentences_go_on_by_themselves():
         got = model.decode(target[order, 4:], memory[order], real[order], cache=cache.select(order))
         close(got, model(source, target)[order, 4:])
     assert model.new_cache().select(order).length == 0
+
+
+def test_copies_of_a_cache_go_on_by_themselves():
+    """One beginning, continued in three ways; each is what the whole pass says."""
+    model, (source, target) = model_of(), sentences()
+    ends = [target[:, 4:], (target[:, 4:] + 1) % TARGET, (target[:, 4:] + 2) % TARGET]
+    with torch.no_grad():
+        memory, cache = model.encode(source), model.new_cache()
+        model.decode(target[:, :2], *memory, cache=cache)
+        model.decode(target[:, 2:4], *memory, cache=cache)  # into spare room
+        caches = [copy.copy(cache), copy.copy(cache), cache]
+        for step in range(3):
+            found = [model.decode(end[:, [step]], *memory, cache=c) for end, c in zip(ends, caches, strict=True)]
+            for end, logits in zip(ends, found, strict=True):
+                whole = model(source, torch.cat([target[:, :4], end], dim=1))
+                close(logits[:, 0], whole[:, 4 + step])
+
+
+def test_old_keys_are_not_copied_at_every_step():
+    model, (source, target) = model_of(), sentences()
+    with torch.no_grad():
+        memory, cache, rooms = model.encode(source), model.new_cache(), set()
+        for word in target[:, 1:].split(1, dim=-1):
+            model.decode(word, *memory, cache=cache)
+            rooms.add(cache.blocks[0].self_attention.K.data_ptr())
+    assert len(rooms) == 2  # that of the first word, and one with spare room
 
 
 def test_a_failed_call_leaves_the_cache_as_it_was(unchecked):

@@ -30,10 +30,14 @@ class KeyValueCache:
 
     def __copy__(self) -> KeyValueCache:
         """A cache that goes on by itself from here: it has no spare room, so neither writes into that of the other."""
+        other = self.draft()
+        other._room = None if self.K is None or self.V is None else (self.K, self.V)
+        return other
+
+    def draft(self) -> KeyValueCache:
+        """A cache to try a call on. It has the same room, so only one of the two goes on: nothing is copied."""
         other = KeyValueCache()
-        other.holds, other.length = self.holds, self.length
-        if self.K is not None and self.V is not None:
-            other._room = self.K, self.V
+        other.holds, other.length, other._room = self.holds, self.length, self._room
         return other
 
     @property

@@ -211,6 +211,10 @@ class DecoderBlockCache(NamedTuple):
 
     def draft(self) -> DecoderBlockCache:
         """Caches to try a call on: they replace these if it succeeds, and are thrown away if it fails."""
+        return DecoderBlockCache(self.self_attention.draft(), self.cross_attention.draft())
+
+    def __copy__(self) -> DecoderBlockCache:
+        """Caches that go on by themselves."""
         return DecoderBlockCache(copy.copy(self.self_attention), copy.copy(self.cross_attention))
 
     def select(self, indices: torch.Tensor) -> DecoderBlockCache:

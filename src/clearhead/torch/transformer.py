@@ -9,6 +9,7 @@ and shows its attention: `to_textbook`, `from_textbook`, and files that either o
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from typing import Any, NamedTuple
@@ -46,6 +47,12 @@ class DecoderCache:
     def length(self) -> int:
         """How many target tokens it has seen."""
         return 0 if self.real is None else self.real.shape[-1]
+
+    def __copy__(self) -> DecoderCache:
+        """A cache that goes on by itself from here."""
+        other = DecoderCache(0)
+        other.blocks, other.real = [copy.copy(block) for block in self.blocks], self.real
+        return other
 
     def select(self, indices: Int[torch.Tensor, " b_new"]) -> DecoderCache:
         """A new cache with the given sentences of the first batch axis, in that order, some perhaps repeated."""
