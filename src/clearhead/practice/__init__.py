@@ -1,0 +1,1 @@
+"""Exercises whose failures name the mistake."""
