@@ -59,6 +59,9 @@ class Part:
     stub       the code a learner finds, if it is more than an empty function.
     loops      False where the task asks for an answer without Python loops.
     tolerance  how far from the judge an answer may be, relative to the largest number of the output.
+    ask        how a function is asked for its answer, where calling it is not enough: `ask(function, call)`. A mistake
+               and the judge are asked in the same way.
+    may_change the arguments that an answer may write into, by name: a cache, a buffer.
     """
 
     solution: Callable[..., Any]
@@ -74,6 +77,8 @@ class Part:
     stub: str | None = None
     loops: bool = True
     tolerance: float = 1e-8
+    ask: Callable[[Callable[..., Any], Call], Any] | None = None
+    may_change: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,6 +88,12 @@ class Part:
     @property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.solution)
+
+    def answer(self, function: Callable[..., Any], call: Call) -> Any:
+        """What a function, the learner's or one of ours, answers to a call."""
+        if self.ask is not None:
+            return self.ask(function, call)
+        return function(*call.arguments, **call.keywords)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,7 +76,8 @@ def not_divided(x: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 @mistake(
-    "The lines sum to 1, but a negative score gives a negative share: the scores were divided as they are. Take exp first.",
+    "The lines sum to 1, but a negative score gives a negative share: the scores were divided as they are. "
+    "Take exp first.",
     "줄의 합은 1이지만 음수 점수의 비율이 음수입니다. 점수를 그대로 나눈 것입니다. 먼저 exp를 계산하세요.",
 )
 def no_powers(x: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -126,7 +127,8 @@ HINTS = (
         "두 단계입니다. 모든 점수에 exp를 취하고, 각각을 그 줄의 합으로 나누세요.",
     ),
     Said(
-        "`x.sum(axis=axis)` loses the axis, so dividing by it does not line up; `keepdims=True` keeps it. So for `x.max`.",
+        "`x.sum(axis=axis)` loses the axis, so dividing by it does not line up; `keepdims=True` keeps it. "
+        "So for `x.max`.",
         "`x.sum(axis=axis)`를 쓰면 그 축이 사라져 나눗셈의 모양이 맞지 않습니다. `keepdims=True`를 주면 축이 남습니다. "
         "`x.max`도 마찬가지입니다.",
     ),
