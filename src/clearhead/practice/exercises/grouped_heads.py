@@ -120,14 +120,14 @@ def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
 
 
 def draw(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
-    b, h_kv, g, n_q, n_k, d, d_v = sizes.values()
-    shapes = ((b, h_kv * g, n_q, d), (b, h_kv, n_k, d), (b, h_kv, n_k, d_v))
+    h_kv, g, n_q, n_k, d, d_v = sizes.values()
+    shapes = ((h_kv * g, n_q, d), (h_kv, n_k, d), (h_kv, n_k, d_v))
     return Call(tuple(rng.standard_normal(shape) for shape in shapes))
 
 
 def further(rng: np.random.Generator) -> Iterable[Call]:
     Q, K, V = rng.standard_normal((6, 2, 4)), rng.standard_normal((3, 5, 4)), rng.standard_normal((3, 5, 2))
-    yield Call((Q, K, V))
+    yield Call((np.stack([Q, Q[::-1]]), np.stack([K, 2 * K]), np.stack([V, V + 1])))
     yield Call((Q, K[:1], V[:1]))
     yield Call((Q[:3], K, V))
     yield Call((Q[:, :1], K[:, :1], V[:, :1]))
@@ -188,9 +188,9 @@ EXERCISE = Exercise(
             solution=grouped_heads,
             judge=by_definition,
             draw=draw,
-            sizes={"b": 2, "h_kv": 3, "g": 4, "n_q": 5, "n_k": 6, "d": 7, "d_v": 8},
+            sizes={"h_kv": 3, "g": 2, "n_q": 4, "n_k": 5, "d": 6, "d_v": 7},
             further=further,
-            outputs={"output": "b h_kv·g n_q d_v", "weights": "b h_kv·g n_q n_k"},
+            outputs={"output": "h_kv·g n_q d_v", "weights": "h_kv·g n_q n_k"},
             weights="weights",
             examples=(
                 "grouped_heads(np.ones((4, 1, 1)), np.zeros((2, 3, 1)), np.array([[[0.0]] * 3, [[1.0]] * "

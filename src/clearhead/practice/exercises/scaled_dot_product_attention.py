@@ -35,10 +35,12 @@ def by_definition(
     for *head, i in product(*map(range, (*leading, n_q))):
         keys = [j for j in range(n_k) if allowed[(*head, i, j)]]
         scores = [math.fsum(Q[(*head, i)] * K[(*head, j)]) / math.sqrt(d) for j in keys]
-        powers = [math.exp(score - max(scores)) for score in scores]
+        top = max(scores, default=0.0)
+        powers = [math.exp(score - top) for score in scores]
+        total = math.fsum(powers)
         for j, power in zip(keys, powers, strict=True):
-            weights[(*head, i, j)] = power / sum(powers)
-            output[(*head, i)] += power / sum(powers) * V[(*head, j)]
+            weights[(*head, i, j)] = power / total
+            output[(*head, i)] += power / total * V[(*head, j)]
     return output, weights
 
 
