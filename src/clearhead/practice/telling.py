@@ -8,7 +8,7 @@ import numpy as np
 
 from clearhead.languages import Said
 from clearhead.practice import words
-from clearhead.practice.answers import Foreign, Outcome
+from clearhead.practice.answers import Failure, Foreign, Outcome
 from clearhead.practice.comparing import Difference, bare, differing, kind_of
 from clearhead.practice.exercise import Part
 
@@ -16,13 +16,19 @@ from clearhead.practice.exercise import Part
 def sentence(part: Part, kind: str, came: Outcome, found: Difference | None) -> Said:
     """What to say of a finding that is no mistake with a name."""
     if came.failure:
-        error = f"{came.failure.name}: {came.failure.message}" if came.failure.message else came.failure.name
-        return words.FOUND["exception"].filled(name=part.name, error=error)
+        return failed(words.CALLED, part.name, came.failure)
     if found is None:
         arguments = ", ".join(f"`{name}`" for name in came.changed)
         return words.FOUND[kind].filled(name=part.name, arguments=arguments)
     tell = TELL.get(kind)
     return tell(part, found) if tell else words.FOUND[kind].filled(name=part.name, output=_output(found))
+
+
+def failed(what: Said, name: str, failure: Failure) -> Said:
+    """What to say of an exception, in a function or at the loading of a file."""
+    error = f"{failure.name}: {failure.message}" if failure.message else failure.name
+    said = words.FAILURES.get(failure.name, words.FAILURES[""])
+    return said.filled(what=what.filled(name=name), error=error)
 
 
 def _nothing(part: Part, found: Difference) -> Said:
