@@ -36,10 +36,10 @@ def by_definition() -> dict[str, Any]:
 
     values = (13, 0, 13, 26)
     return {
-        "shares_of_two": shares(2, (0, 1, 2)),
-        "shares_of_e": shares(math.e, (0, 1, 2)),
-        "shares_shifted": shares(2, (100, 101, 102)),
-        "mixture": sum(share * value for share, value in zip(shares(2, (3, 1, 1, 0)), values, strict=True)),
+        "shares_of_two": shares(2.0, (0.0, 1.0, 2.0)),
+        "shares_of_e": shares(math.e, (0.0, 1.0, 2.0)),
+        "shares_shifted": shares(2.0, (100.0, 101.0, 102.0)),
+        "mixture": sum(share * value for share, value in zip(shares(2.0, (3.0, 1.0, 1.0, 0.0)), values, strict=True)),
         "head_1": head(0.5),
         "head_2": head(0.3),
         "concatenated": (head(0.5), head(0.3)),
