@@ -165,8 +165,8 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
         yield Call((head(rng, 5, pattern, 0.3),))
     for pattern in (*PATTERNS, "mixed"):
         yield Call((head(rng, 7, pattern, 0.6),))
-    yield Call((np.array([[0.9, 0.1, 0], [0.6, 0.2, 0.2], [0.3, 0.1, 0.6]]),))
-    yield Call((np.array([[0.9, 0.1, 0.0], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]]),))
+    yield Call((np.array([[0.9, 0.1, 0.0], [0.6, 0.1, 0.3], [0.3, 0.4, 0.3]]),))
+    yield Call((np.array([[0.3, 0.4, 0.3], [0.3, 0.1, 0.6], [0.0, 0.1, 0.9]]),))
 
 
 TASK = Said(
