@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from clearhead.cli.words import ARGPARSE, LANGUAGE
 from clearhead.languages import LANGUAGES
 
-OPTION = "--language"
+OPTION, SHORT = "--language", "--lang"
 
 
 def asked_language(arguments: Sequence[str]) -> str | None:
@@ -21,7 +21,7 @@ def asked_language(arguments: Sequence[str]) -> str | None:
         if argument == "--":
             break
         name, _, value = argument.partition("=")
-        if name == OPTION:
+        if name in (OPTION, SHORT):
             value = value or following
             asked = value if value in LANGUAGES else asked
     return asked
@@ -30,7 +30,7 @@ def asked_language(arguments: Sequence[str]) -> str | None:
 def without_language(arguments: Sequence[str]) -> list[str]:
     """The arguments from the command on, if the language was asked for before it."""
     rest = list(arguments)
-    while rest and rest[0].partition("=")[0] == OPTION and asked_language(rest[:2]) is not None:
+    while rest and rest[0].partition("=")[0] in (OPTION, SHORT) and asked_language(rest[:2]) is not None:
         rest = rest[1 if "=" in rest[0] else 2 :]
     return rest
 
@@ -38,7 +38,7 @@ def without_language(arguments: Sequence[str]) -> list[str]:
 def make_parser(prog: str, **options: str) -> argparse.ArgumentParser:
     """A parser with --help and --language, which takes no abbreviations."""
     parser = argparse.ArgumentParser(prog=prog, formatter_class=Formatter, allow_abbrev=False, **options)  # type: ignore[arg-type]
-    parser.add_argument(OPTION, choices=LANGUAGES, help=LANGUAGE())
+    parser.add_argument(OPTION, SHORT, choices=LANGUAGES, help=LANGUAGE())
     return parser
 
 

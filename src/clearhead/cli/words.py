@@ -26,6 +26,7 @@ SUMMARIES = {
     "translate": Said(
         "translate sentences and dates, or train a translator", "문장과 날짜를 번역하거나 번역기를 학습시킵니다"
     ),
+    "practice": Said("exercises that name your mistake", "틀린 곳을 짚어 주는 연습 문제를 풉니다"),
 }
 
 # Whatever argparse says to the user of a command; its English is what it looks a text up by.

@@ -7,6 +7,7 @@ hands over one outcome after the other, from a function of this process or from 
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,15 +15,19 @@ from clearhead.languages import Said
 from clearhead.practice import words
 from clearhead.practice.answers import Failure, Outcome, outcome
 from clearhead.practice.comparing import Difference, difference, same
+from clearhead.practice.describing import described, probed
+from clearhead.practice.examples import Example, example
 from clearhead.practice.exercise import Exercise, Mistake, Part
 from clearhead.practice.loops import Loop, first_loop, is_stub
-from clearhead.practice.naming import named
-from clearhead.practice.probes import Probe, call_of, probes
-from clearhead.practice.telling import sentence
-from clearhead.practice.traces import Trace
+from clearhead.practice.naming import agree, named
+from clearhead.practice.probes import DRAWS, Probe, call_of, probes
+from clearhead.practice.shrinking import smallest
+from clearhead.practice.telling import about_axes, sentence
 from clearhead.practice.verdict import Verdict
 
 Ask = Callable[[Part, Probe], Outcome]
+
+EXPLAINING = 0.5  # seconds: a learner waits for the answer
 
 
 class Trial(NamedTuple):
@@ -68,19 +73,23 @@ def grade(exercise: Exercise, ask: Ask, sources: dict[str, str], parts: Sequence
 
 def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict:
     tried = list(trials(part))
-    finding = first_finding(part, tried, ask)
+    got: list[Outcome] = []
+    finding = first_finding(part, tried, ask, got)
     if finding is None:
         return _manners(exercise, part, source)
-    kind = finding.kind
-    mistake = None if kind == "random" else name_mistake(part, tried, ask, finding)
-    if kind == "nothing" and is_stub(source, part.name):
-        return Verdict(
-            exercise=exercise, part=part, kind="unwritten", said=(words.FOUND["unwritten"].filled(name=part.name),)
-        )
-    said = (mistake.said,) if mistake else (sentence(part, finding.kind, finding.outcome, finding.difference),)
-    trace: Trace = finding.outcome.failure.trace if finding.outcome.failure else ()
+    if finding.kind == "nothing" and is_stub(source, part.name):
+        unwritten = words.FOUND["unwritten"].filled(name=part.name)
+        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
+    mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, tried, ask, finding, got)
+    said = (mistake.said,) if mistake else told(part, finding, ask)
     return Verdict(
-        exercise=exercise, part=part, kind=kind, said=said, mistake=mistake.name if mistake else None, trace=trace
+        exercise=exercise,
+        part=part,
+        kind=finding.kind,
+        said=said,
+        mistake=mistake.name if mistake else None,
+        trace=finding.outcome.failure.trace if finding.outcome.failure else (),
+        example=_example(part, shrunk(part, finding, mistake, ask)),
     )
 
 
@@ -109,13 +118,17 @@ def ours(part: Part, function: Callable[..., Any], probe: Probe) -> Outcome:
     return outcome(part, function, lambda: call_of(part, probe))
 
 
-def first_finding(part: Part, tried: Sequence[Trial], ask: Ask) -> Finding | None:
-    """The first thing that is not right, trial by trial; last of all, whether the same call gives the same answer."""
+def first_finding(part: Part, tried: Sequence[Trial], ask: Ask, got: list[Outcome]) -> Finding | None:
+    """The first thing that is not right, trial by trial; last of all, whether the same call gives the same answer.
+
+    got   what was asked for on the way is left here
+    """
     for trial in tried:
-        if finding := judged(part, trial, ask(part, trial.probe)):
+        got.append(ask(part, trial.probe))
+        if finding := judged(part, trial, got[-1]):
             return finding
     again = ask(part, tried[0].probe)
-    if judged(part, tried[0], again) or not same(again.answer, ask(part, tried[0].probe).answer, part.tolerance):
+    if judged(part, tried[0], again) or not same(got[0].answer, again.answer, part.tolerance):
         return Finding("random", tried[0], again)
     return None
 
@@ -130,13 +143,78 @@ def judged(part: Part, trial: Trial, came: Outcome) -> Finding | None:
     return Finding("changed", trial, came) if came.changed else None
 
 
-def name_mistake(part: Part, tried: Sequence[Trial], ask: Ask, finding: Finding) -> Mistake | None:
-    """The one mistake that explains all that the learner's function does."""
-    if not part.mistakes or finding.kind == "nothing":
+def name_mistake(
+    part: Part, tried: Sequence[Trial], ask: Ask, finding: Finding, got: Sequence[Outcome]
+) -> Mistake | None:
+    """The one mistake that explains all that the learner's function does. `got` is what it answered so far."""
+    if not part.mistakes:
         return None
-    got = [ask(part, trial.probe) for trial in tried]
+    outcomes = [*got, *(ask(part, trial.probe) for trial in tried[len(got) :])]
     wrong = [(mistake, [ours(part, mistake.wrong, trial.probe) for trial in tried]) for mistake in part.mistakes]
-    return named(part, got, wrong, finding.difference.output if finding.difference else "")
+    return named(part, outcomes, wrong, finding.difference.output if finding.difference else "")
+
+
+def shrunk(part: Part, finding: Finding, mistake: Mistake | None, ask: Ask) -> Finding:
+    """The same finding in the smallest call that shows it, where its numbers are what is shown."""
+    if finding.kind not in ("values", "nan"):
+        return finding
+    found = {finding.trial.probe: finding}
+    in_time = clock()
+
+    def still_fails(probe: Probe) -> bool:
+        trial = trial_of(part, probe) if in_time() else None
+        if trial is None:
+            return False
+        smaller = judged(part, trial, ask(part, probe))
+        if smaller is None or _kind(smaller) != _kind(finding):
+            return False
+        if mistake and not agree(part, [smaller.outcome], [ours(part, mistake.wrong, probe)], _kind(finding)[1]):
+            return False
+        found[probe] = smaller
+        return True
+
+    return found[smallest(part, finding.trial.probe, still_fails)]
+
+
+def _kind(finding: Finding) -> tuple[str, str]:
+    return finding.kind, finding.difference.output if finding.difference else ""
+
+
+def _example(part: Part, finding: Finding) -> Example | None:
+    """What is shown of a call: its arguments, and if numbers differ, expected and got."""
+    if not finding.difference or finding.kind in ("nothing", "count", "names"):
+        return None
+    call = call_of(part, finding.trial.probe)
+    if finding.kind not in ("values", "nan"):
+        return None
+    return example(part, call, finding.difference.output, finding.difference.expected, finding.difference.got)
+
+
+def told(part: Part, finding: Finding, ask: Ask) -> tuple[Said, ...]:
+    """What is said of a finding that no mistake explains: what was found, and what else can be seen of it."""
+    found = finding.difference
+    said = sentence(part, finding.kind, finding.outcome, found)
+    if found is None or finding.kind not in ("shape", "values", "nan"):
+        return (said,)
+    if finding.kind == "shape":
+        return (said, *about_axes(part, found))
+    in_time = clock()
+
+    def right_at(probe: Probe) -> bool:
+        """At several draws: one may be right by luck, as a sum along an axis of 1 is."""
+        drawn = [trial_of(part, probe._replace(seed=seed)) if in_time() else None for seed in range(DRAWS)]
+        return all(trial and not judged(part, trial, ask(part, trial.probe)) for trial in drawn)
+
+    seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, right_at)
+    if not seen and finding.trial.probe.further is not None and part.sizes:
+        seen = (words.ONLY_FURTHER,)
+    return (said, *seen)
+
+
+def clock() -> Callable[[], bool]:
+    """Whether there is still time to ask on for the sake of a better explanation."""
+    began = time.monotonic()
+    return lambda: time.monotonic() - began < EXPLAINING
 
 
 def _manners(exercise: Exercise, part: Part, source: str) -> Verdict:

@@ -58,6 +58,24 @@ def _shape(part: Part, found: Difference) -> Said:
     return words.FOUND["shape"].filled(output=_output(found), expected=named, got=got)
 
 
+def about_axes(part: Part, found: Difference) -> tuple[Said, ...]:
+    """What happened to the axes of an output whose shape is wrong, where their sizes tell."""
+    expected, got = np.shape(bare(found.expected)), np.shape(bare(found.got))
+    letters = part.outputs.get(found.output, "").split()
+    if len(letters) != len(expected) or len(set(expected)) < len(expected):
+        return ()
+    of_size = dict(zip(expected, letters, strict=True))
+    if sorted(expected) == sorted(got):
+        return (words.AXES_TURNED.filled(got=lettered([of_size[size] for size in got], got)),)
+    missing = [size for size in expected if size not in got]
+    if [size for size in expected if size in got] == list(got):
+        return (words.AXIS_MISSING.filled(letters=", ".join(f"{of_size[size]} = {size}" for size in missing)),)
+    added = [size for size in got if size not in of_size]
+    if not missing and len(added) == 1:
+        return (words.AXIS_ADDED.filled(size=added[0]),)
+    return ()
+
+
 def _dtype(part: Part, found: Difference) -> Said:
     expected, got = (_dtype_of(np.asarray(bare(value)).dtype) for value in (found.expected, found.got))
     return words.FOUND["dtype"].filled(output=_output(found), expected=expected, got=got)

@@ -1,0 +1,169 @@
+"""`clearhead practice`: what each of its actions does."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+from clearhead import advice
+from clearhead.languages import RefusedError, Said
+from clearhead.practice import exercises, words
+from clearhead.practice.exercise import Exercise
+from clearhead.practice.process import check_file
+from clearhead.practice.reports import Report
+from clearhead.practice.verdict import Verdict
+from clearhead.practice.workspace import FOLDER, Workspace
+
+RIGHT, WRONG = 0, 1
+DESCRIPTION = words.DESCRIPTION
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = words.EXAMPLES(program=parser.prog)
+    parser.add_argument("action", nargs="?", choices=tuple(ACTIONS), metavar="ACTION", help=words.OPTIONS["action"]())
+    parser.add_argument("name", nargs="?", metavar="NAME", help=words.OPTIONS["name"]())
+    parser.add_argument("--file", type=Path, metavar="FILE", help=words.OPTIONS["file"]())
+    parser.add_argument("--give-up", action="store_true", help=words.OPTIONS["give_up"]())
+    parser.add_argument(
+        "--workspace", type=Path, default=FOLDER, metavar="FOLDER", help=words.OPTIONS["workspace"](default=FOLDER)
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    _agree(options)
+    workspace = Workspace(options.workspace)
+    report = Report(workspace)
+    for warning in workspace.warnings:
+        report.say(warning)
+    return ACTIONS[options.action](options, workspace, report)
+
+
+def start(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    """Begin, or go on: the next exercise, what to do, and its file."""
+    if workspace.is_new:
+        report.say(words.WELCOME.filled(folder=workspace.folder))
+        for name in exercises.NAMES:
+            workspace.lay_down(load(name))
+        workspace.save()
+    current = workspace.current()
+    if current is None:
+        report.all_done()
+        return RIGHT
+    exercise = load(current)
+    workspace.lay_down(exercise)
+    report.introduce(exercise)
+    return RIGHT
+
+
+def list_all(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    report.list_all()
+    return RIGHT
+
+
+def check(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    """Check one exercise, and say what comes next."""
+    exercise = chosen(options, workspace)
+    verdict = checked(exercise, workspace, options.file)
+    report.verdict(verdict)
+    return RIGHT if verdict.right else WRONG
+
+
+def watch(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    """Check again whenever the file is saved, until the learner leaves."""
+    from clearhead.practice.watching import Watch
+
+    return Watch(workspace, report, chosen(options, workspace)).run()
+
+
+def hint(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    exercise = chosen(options, workspace)
+    report.hints(exercise, workspace.next_hint(exercise.name))
+    return RIGHT
+
+
+def solution(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    """Show the solution to whoever has passed, or gives up."""
+    exercise = chosen(options, workspace)
+    if not (workspace.standing(exercise.name).passed or options.give_up):
+        command = f"{advice.program()} practice solution {exercise.name} --give-up"
+        raise RefusedError(words.NOT_PASSED.filled(name=exercise.name, command=command))
+    report.solution(exercise)
+    return RIGHT
+
+
+def reset(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    exercise = chosen(options, workspace)
+    report.was_reset(exercise, workspace.reset(exercise))
+    return RIGHT
+
+
+def check_all(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
+    """Check every exercise that the learner has begun, or has a file of; those as they were laid down are not wrong."""
+    verdicts = [checked(load(name), workspace) for name in report.progress(exercises.NAMES)]
+    report.summary(verdicts)
+    return RIGHT if all(verdict.right for verdict in verdicts) else WRONG
+
+
+ACTIONS: dict[str | None, Callable[[argparse.Namespace, Workspace, Report], int]] = {
+    "start": start,
+    "list": list_all,
+    "check": check,
+    "watch": watch,
+    "hint": hint,
+    "solution": solution,
+    "reset": reset,
+    "check-all": check_all,
+}
+TAKE_NAME = ("check", "watch", "hint", "solution", "reset")
+
+
+def checked(exercise: Exercise, workspace: Workspace, file: Path | None = None) -> Verdict:
+    """The verdict on the learner's file, or on another; the attempt is noted."""
+    verdict = check_file(exercise, file or workspace.lay_down(exercise))
+    if verdict.kind != "unwritten":
+        workspace.note_attempt(exercise.name, verdict.right)
+    return verdict
+
+
+def chosen(options: argparse.Namespace, workspace: Workspace) -> Exercise:
+    """The exercise that is named, else the first that is not passed."""
+    return load(options.name or workspace.current() or exercises.NAMES[-1])
+
+
+def load(name: str) -> Exercise:
+    """An exercise; what it needs and is not installed is answered with the command that installs it."""
+    try:
+        return exercises.load(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("clearhead"):
+            raise
+        raise RefusedError(
+            words.NEEDS.filled(name=name, module=error.name, command=advice.install("practice"))
+        ) from error
+
+
+def _agree(options: argparse.Namespace) -> None:
+    """Refuse names and options that do not go together, as errors of usage."""
+    options.action = options.action or "start"
+    if options.name is not None and options.action not in TAKE_NAME:
+        raise _usage(words.TAKES_NO_NAME.filled(action=options.action))
+    if options.name is not None and options.name not in exercises.NAMES:
+        near = difflib.get_close_matches(options.name, exercises.NAMES, n=1, cutoff=0.5)
+        said = (
+            words.UNKNOWN_NEAR.filled(name=options.name, near=near[0])
+            if near
+            else words.UNKNOWN.filled(name=options.name)
+        )
+        raise _usage(said)
+    if options.file is not None and options.action != "check":
+        raise _usage(words.GOES_WITH.filled(option="--file", action="check"))
+    if options.give_up and options.action != "solution":
+        raise _usage(words.GOES_WITH.filled(option="--give-up", action="solution"))
+    if options.workspace.exists() and not options.workspace.is_dir():
+        raise _usage(words.NO_FOLDER.filled(folder=options.workspace))
+
+
+def _usage(said: Said) -> argparse.ArgumentError:
+    return argparse.ArgumentError(None, said())
