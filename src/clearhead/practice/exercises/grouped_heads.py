@@ -119,6 +119,18 @@ def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     return attend(Q, repeated(K, Q), repeated(V, Q), axis=-2)
 
 
+@mistake(
+    "Right for small scores, NaN for large ones: exp overflows to infinity. Take the largest score of each row off "
+    "before exp.",
+    "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
+    "점수를 빼세요.",
+)
+def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
+    powers = np.exp(Q @ repeated(K, Q).swapaxes(-1, -2) / np.sqrt(Q.shape[-1]))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ repeated(V, Q), weights
+
+
 def draw(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
     h_kv, g, n_q, n_k, d, d_v = sizes.values()
     shapes = ((h_kv * g, n_q, d), (h_kv, n_k, d), (h_kv, n_k, d_v))
@@ -204,6 +216,7 @@ EXERCISE = Exercise(
                 query_heads_averaged,
                 not_scaled,
                 softmax_over_queries,
+                no_maximum_subtracted,
             ),
         ),
     ),

@@ -70,11 +70,12 @@ def layer(
     merge: Callable[[Array], Array] = merge_heads,
     root: float | None = None,
     axis: int = -1,
+    soften: Callable[[Array, int], Array] = softmax,
 ) -> Both:
     """The layer as it should be, unless told otherwise in one place."""
     Q, K, V = (split(X @ W, num_heads) for W in (W_Q, W_K, W_V))
     scores = Q @ K.swapaxes(-1, -2) / (Q.shape[-1] ** 0.5 if root is None else root)
-    weights = softmax(one_head.hidden(scores, mask), axis)
+    weights = soften(one_head.hidden(scores, mask), axis)
     merged = merge(weights @ V)
     return merged if W_O is None else merged @ W_O, weights
 
@@ -149,6 +150,21 @@ def softmax_over_queries(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
 ) -> Both:
     return layer(X, W_Q, W_K, W_V, W_O, num_heads, mask, axis=-2)
+
+
+@mistake(
+    "Right for small scores, NaN for large ones: exp overflows to infinity. Take the largest score of each row off "
+    "before exp.",
+    "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
+    "점수를 빼세요.",
+)
+def no_maximum_subtracted(
+    X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
+) -> Both:
+    def overflowing(scores: Array, axis: int) -> Array:
+        return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+    return layer(X, W_Q, W_K, W_V, W_O, num_heads, mask, soften=overflowing)
 
 
 @mistake(
@@ -270,7 +286,10 @@ EXERCISE = Exercise(
             further=further,
             outputs={"output": "b n h·d", "weights": "b h n n"},
             weights="weights",
-            examples=("multi_head_attention(np.array([[1.0, 2.0], [2.0, 1.0]]), *[np.eye(2)] * 4, num_heads=2)",),
+            examples=(
+                "multi_head_attention(np.array([[1.0, 2.0], [2.0, 1.0]]), *[np.eye(2)] * 4, num_heads=2)[0]",
+                "multi_head_attention(np.array([[1.0, 2.0], [2.0, 1.0]]), *[np.eye(2)] * 4, num_heads=2)[1]",
+            ),
             mistakes=(
                 root_of_d_model,
                 split_without_swapping,
@@ -278,6 +297,7 @@ EXERCISE = Exercise(
                 no_output_projection,
                 not_scaled,
                 softmax_over_queries,
+                no_maximum_subtracted,
                 mask_in_the_wrong_order,
                 mask_ignored,
                 weights_averaged,

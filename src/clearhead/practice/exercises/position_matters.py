@@ -25,7 +25,7 @@ def position_matters(
 
     without = attend(X[order]) - attend(X)[order]
     with_positions = attend(X[order] + P) - attend(X + P)[order]
-    return np.abs(without).max(), np.abs(with_positions).max()
+    return float(np.abs(without).max()), float(np.abs(with_positions).max())
 
 
 def by_definition(X: Array, P: Array, W_Q: Array, W_K: Array, W_V: Array, order: Array) -> tuple[float, float]:
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
             further=further,
             ask=ask,
             outputs={"without": "", "with_positions": ""},
-            examples=("position_matters(np.eye(3), np.tri(3), np.eye(3), np.eye(3), np.eye(3), np.array([2, 0, 1]))",),
+            examples=("position_matters(np.eye(2), 3 * np.eye(2), *[np.eye(2)] * 3, order=np.array([1, 0]))",),
             mistakes=(
                 not_put_back,
                 shuffled_twice,

@@ -118,6 +118,19 @@ def softmax_over_queries(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: n
 
 
 @mistake(
+    "Right for small scores, NaN for large ones: exp overflows to infinity. Take the largest score of each row off "
+    "before exp.",
+    "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
+    "점수를 빼세요.",
+)
+def no_maximum_subtracted(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    powers = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@mistake(
     "Right for one sentence, and in a batch the first words of all sentences attend to each other: the batch axis was "
     "taken for the words. The words are the axis before the last, -2, whatever comes in front.",
     "문장이 하나이면 맞지만, 배치에서는 서로 다른 문장의 첫 단어끼리 어텐션을 합니다. 배치 축을 단어 축으로 여긴 "
@@ -211,6 +224,7 @@ EXERCISE = Exercise(
                 root_of_the_value_width,
                 not_scaled,
                 softmax_over_queries,
+                no_maximum_subtracted,
                 batch_for_words,
             ),
         ),

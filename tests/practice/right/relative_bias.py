@@ -1,0 +1,22 @@
+"""relative_bias, written otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def by_windows_of_a_longer_table(table, n):
+    m = len(table) // 2
+    longer = np.pad(table, n, mode="edge")
+    return np.stack([longer[n + m - i : 2 * n + m - i] for i in range(n)])
+
+
+def diagonal_by_diagonal(table, n):
+    m = (len(table) - 1) // 2
+    bias = np.zeros((n, n))
+    for step in range(-n + 1, n):
+        bias += np.diag(np.full(n - abs(step), table[m + sorted((-m, step, m))[1]]), step)
+    return bias
+
+
+RIGHT = {"relative_bias": (by_windows_of_a_longer_table, diagonal_by_diagonal)}
