@@ -184,10 +184,10 @@ def weights_detached(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
 
 
 @mistake(
-    "The output is right and the gradient NaN: -inf was added to a row without keys, its softmax was NaN, and replacing that "
-    "afterwards does not help the way back. Give such rows finite scores before the softmax.",
-    "출력은 맞지만 그래디언트가 NaN입니다. 볼 키가 없는 행에 -inf를 더해 소프트맥스가 NaN이 되었고, 나중에 0으로 바꾸어도 되돌아오는 "
-    "길에는 남습니다. 소프트맥스 앞에서 그런 행의 점수를 유한한 수로 바꾸세요.",
+    "The output is right and the gradient NaN: -inf was added to a row without keys, its softmax was NaN, and "
+    "replacing that afterwards does not help the way back. Give such rows finite scores before the softmax.",
+    "출력은 맞지만 그래디언트가 NaN입니다. 볼 키가 없는 행에 -inf를 더해 소프트맥스가 NaN이 되었고, 나중에 0으로 "
+    "바꾸어도 되돌아오는 길에는 남습니다. 소프트맥스 앞에서 그런 행의 점수를 유한한 수로 바꾸세요.",
 )
 def nan_on_the_way_back(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Gradients:
     def attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> Answer:

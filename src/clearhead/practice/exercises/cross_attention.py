@@ -21,7 +21,7 @@ def cross_attention(
     W_K: np.ndarray,
     W_V: np.ndarray,
     mask: np.ndarray | None = None,
-) -> Answer:
+) -> tuple[np.ndarray, np.ndarray]:
     Q, K, V = X @ W_Q, memory @ W_K, memory @ W_V
     scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
     allowed = np.broadcast_to(True if mask is None else mask, scores.shape)

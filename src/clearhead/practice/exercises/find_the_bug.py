@@ -388,14 +388,14 @@ def draw_normalise(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
 # 8: what is given and what is wanted
 
 
-def teacher_forcing(ids: np.ndarray, start: int) -> Pair:
+def teacher_forcing(ids: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
     first = np.full((len(ids), 1), start)
     given = np.concatenate([first, ids[:, :-1]], axis=1)
     wanted = ids
     return given, wanted
 
 
-def buggy_teacher_forcing(ids: np.ndarray, start: int) -> Pair:
+def buggy_teacher_forcing(ids: np.ndarray, start: int) -> tuple[np.ndarray, np.ndarray]:
     first = np.full((len(ids), 1), start)
     given = np.concatenate([first, ids], axis=1)[:, 1:]
     wanted = ids
