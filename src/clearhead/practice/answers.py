@@ -48,17 +48,25 @@ class Outcome(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
+NUMBERS_AND_TEXT: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
+    ((bool, np.bool_), bool),
+    ((int, np.integer), int),
+    ((float, np.floating), float),
+    ((complex, np.complexfloating), complex),
+    ((str,), str),
+)
+
+
 def plain(value: Any) -> Any:
-    """An answer as data: None, bool, int, float, str, ndarray, Tensor, Foreign, and tuples and dicts of them.
+    """An answer as data: None, bool, int, float, complex, str, ndarray, Tensor, Foreign, and tuples and dicts of them.
 
     `...`, which stands for a blank in a stub, becomes None.
     """
     if value is None or value is Ellipsis:
         return None
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item() if isinstance(value, (np.bool_, np.number)) else Foreign(type(value).__name__)
+    for kinds, kind in NUMBERS_AND_TEXT:
+        if isinstance(value, kinds):
+            return kind(value)
     if isinstance(value, np.ndarray):
         return np.array(value) if value.dtype.kind in "biufcUS" else Foreign(f"ndarray[{value.dtype}]")
     if tensors.is_tensor(value):

@@ -89,7 +89,7 @@ def differing(expected: np.ndarray, got: np.ndarray, tolerance: float) -> np.nda
     reach = tolerance * (finite.max(initial=0.0) or 1.0)
     with np.errstate(invalid="ignore"):
         near = np.abs(a - b) <= reach
-    return ~(near | (a == b) | (np.isnan(a) & np.isnan(b)))
+    return np.asarray(~(near | (a == b) | (np.isnan(a) & np.isnan(b))))
 
 
 def bare(value: Any) -> Any:

@@ -42,7 +42,7 @@ def mistake(en: str, ko: str) -> Callable[[Callable[..., Any]], Mistake]:
     return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """One function to write, and how an answer is judged.
 

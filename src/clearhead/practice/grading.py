@@ -6,9 +6,10 @@ hands over one outcome after the other, from a function of this process or from 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from clearhead.languages import Said
@@ -22,11 +23,12 @@ from clearhead.practice.loops import Loop, first_loop, is_stub
 from clearhead.practice.naming import agree, named
 from clearhead.practice.probes import DRAWS, Probe, call_of, probes
 from clearhead.practice.shrinking import smallest
-from clearhead.practice.telling import about_axes, sentence
+from clearhead.practice.telling import about_axes, is_blank, sentence
 from clearhead.practice.verdict import Verdict
 
 Ask = Callable[[Part, Probe], Outcome]
 
+KEPT = 64  # parts whose right answers are remembered, for whoever checks again after a change
 EXPLAINING = 0.5  # seconds: a learner waits for the answer
 
 
@@ -72,15 +74,14 @@ def grade(exercise: Exercise, ask: Ask, sources: dict[str, str], parts: Sequence
 
 
 def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict:
-    tried = list(trials(part))
     got: list[Outcome] = []
-    finding = first_finding(part, tried, ask, got)
+    finding = first_finding(part, trials(part), ask, got)
     if finding is None:
         return _manners(exercise, part, source)
-    if finding.kind == "nothing" and is_stub(source, part.name):
-        unwritten = words.FOUND["unwritten"].filled(name=part.name)
-        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
-    mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, tried, ask, finding, got)
+    if finding.kind == "nothing" and (is_stub(source, part.name) or is_blank(part, finding.difference)):
+        said = (sentence(part, "unwritten", finding.outcome, finding.difference),)
+        return Verdict(exercise=exercise, part=part, kind="unwritten", said=said)
+    mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got)
     said = (mistake.said,) if mistake else told(part, finding, ask)
     return Verdict(
         exercise=exercise,
@@ -93,12 +94,18 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
     )
 
 
-def trials(part: Part) -> Iterator[Trial]:
+@functools.lru_cache(KEPT)
+def trials(part: Part) -> tuple[Trial, ...]:
     """Every probe with what is right there. Sizes that the part's own solution cannot take are left out."""
-    for probe in probes(part):
-        trial = trial_of(part, probe)
-        if trial is not None:
-            yield trial
+    return tuple(filter(None, (trial_of(part, probe) for probe in probes(part))))
+
+
+@functools.lru_cache(KEPT)
+def mistaken(part: Part) -> tuple[tuple[Mistake, tuple[Outcome, ...]], ...]:
+    """Every mistake of a part with what it answers, trial by trial."""
+    return tuple(
+        (mistake, tuple(ours(part, mistake.wrong, trial.probe) for trial in trials(part))) for mistake in part.mistakes
+    )
 
 
 def trial_of(part: Part, probe: Probe) -> Trial | None:
@@ -143,15 +150,12 @@ def judged(part: Part, trial: Trial, came: Outcome) -> Finding | None:
     return Finding("changed", trial, came) if came.changed else None
 
 
-def name_mistake(
-    part: Part, tried: Sequence[Trial], ask: Ask, finding: Finding, got: Sequence[Outcome]
-) -> Mistake | None:
+def name_mistake(part: Part, ask: Ask, finding: Finding, got: Sequence[Outcome]) -> Mistake | None:
     """The one mistake that explains all that the learner's function does. `got` is what it answered so far."""
     if not part.mistakes:
         return None
-    outcomes = [*got, *(ask(part, trial.probe) for trial in tried[len(got) :])]
-    wrong = [(mistake, [ours(part, mistake.wrong, trial.probe) for trial in tried]) for mistake in part.mistakes]
-    return named(part, outcomes, wrong, finding.difference.output if finding.difference else "")
+    outcomes = [*got, *(ask(part, trial.probe) for trial in trials(part)[len(got) :])]
+    return named(part, outcomes, mistaken(part), finding.difference.output if finding.difference else "")
 
 
 def shrunk(part: Part, finding: Finding, mistake: Mistake | None, ask: Ask) -> Finding:

@@ -91,13 +91,18 @@ def _is_short(over: ast.expr) -> bool:
     if isinstance(over, (ast.Tuple, ast.List, ast.Constant)):
         return True
     if isinstance(over, ast.Attribute):
-        return over.attr in ("shape", "ndim")
+        return over.attr == "shape"
     if isinstance(over, ast.Subscript):
-        return _is_short(over.value)
-    if (
-        isinstance(over, ast.Call)
-        and isinstance(over.func, ast.Name)
-        and over.func.id in ("range", "zip", "enumerate", "reversed", "len")
-    ):
-        return all(map(_is_short, over.args))
+        return isinstance(over.slice, ast.Slice) and _is_short(over.value)
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
+        if over.func.id == "range":
+            return all(map(_is_small_number, over.args))
+        return over.func.id in ("zip", "enumerate", "reversed") and all(map(_is_short, over.args))
     return False
+
+
+def _is_small_number(value: ast.expr) -> bool:
+    """A constant, x.ndim, or len(x.shape)."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len":
+        return all(map(_is_short, value.args))
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Attribute) and value.attr == "ndim")

@@ -54,11 +54,12 @@ def other_sizes(part: Part) -> Iterator[Mapping[str, int]]:
     Some draws cannot take them, as where a width must be even; whoever uses them asks the solution first.
     """
     names, values = list(part.sizes), list(part.sizes.values())
+    seen = [values]
     for turned in (values[::-1], values[1:] + values[:1]):
-        if turned != values and all(
-            value >= part.smallest.get(name, 1) for name, value in zip(names, turned, strict=True)
-        ):
-            yield dict(zip(names, turned, strict=True))
+        other = dict(zip(names, turned, strict=True))
+        if turned not in seen and all(size >= part.smallest.get(name, 1) for name, size in other.items()):
+            seen.append(turned)
+            yield other
 
 
 def _rounded(call: Call, digits: int) -> Call:

@@ -31,11 +31,19 @@ def failed(what: Said, name: str, failure: Failure) -> Said:
     return said.filled(what=what.filled(name=name), error=error)
 
 
+def is_blank(part: Part, found: Difference | None) -> bool:
+    """Whether a number of several is missing that the part's own stub leaves blank."""
+    return bool(found and found.kind == "nothing" and found.output and part.stub)
+
+
+def _unwritten(part: Part, found: Difference) -> Said:
+    kind = "blank" if is_blank(part, found) else "unwritten"
+    return words.FOUND[kind].filled(name=part.name, output=_output(found))
+
+
 def _nothing(part: Part, found: Difference) -> Said:
-    if not found.output:
-        return words.FOUND["nothing"].filled(name=part.name)
-    kind = "blank" if part.stub else "nothing_there"
-    return words.FOUND[kind].filled(output=_output(found))
+    kind = "nothing_there" if found.output else "nothing"
+    return words.FOUND[kind].filled(name=part.name, output=_output(found))
 
 
 def _count(part: Part, found: Difference) -> Said:
@@ -95,6 +103,7 @@ def _values(part: Part, found: Difference) -> Said:
 
 
 TELL = {
+    "unwritten": _unwritten,
     "nothing": _nothing,
     "count": _count,
     "type": _type,

@@ -70,6 +70,8 @@ def _packed(value: Any) -> Any:
         return ["tensor", _packed(value.array)]
     if isinstance(value, Foreign):
         return ["foreign", value.name]
+    if isinstance(value, complex):
+        return ["complex", [value.real, value.imag]]
     if isinstance(value, tuple):
         return ["tuple", [_packed(item) for item in value]]
     if isinstance(value, dict):
@@ -87,6 +89,8 @@ def _unpacked(value: Any) -> Any:
         return Tensor(_unpacked(inner))
     if kind == "foreign":
         return Foreign(str(inner))
+    if kind == "complex":
+        return complex(*inner)
     if kind == "tuple":
         return tuple(_unpacked(item) for item in inner)
     return {str(name): _unpacked(item) for name, item in inner}

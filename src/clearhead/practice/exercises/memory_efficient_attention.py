@@ -45,8 +45,7 @@ def by_definition(
         keys = np.flatnonzero(seen[(*text, i)])
         if len(keys):
             scores = np.einsum("jd,d->j", K[text][keys], Q[(*text, i)]) / math.sqrt(d)
-            top = max(scores)
-            powers = np.array([math.exp(score - top) for score in scores])
+            powers = np.exp(scores - scores.max())
             output[(*text, i)] = np.einsum("j,jv->v", powers, V[text][keys]) / math.fsum(powers)
     return output
 
@@ -200,7 +199,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((300 * Q, K, V, 4), {"mask": np.array([True, False, True, True, False])})
     yield Call((Q[:, :1], K, V))
     yield Call((Q, K, V, 50))
-    yield Call((*(rng.standard_normal((384, width)) for width in (2, 2, 3)), 8))
+    yield Call((*(rng.standard_normal((384, width)) for width in (2, 2, 3)), 24))
 
 
 TASK = Said(
