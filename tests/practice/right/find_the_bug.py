@@ -11,7 +11,9 @@ def attend_by_einsum(Q, K, V):
 
 
 def attend_key_by_key(Q, K, V):
-    powers = [np.exp((Q * K[..., j : j + 1, :]).sum(-1, keepdims=True) / np.sqrt(K.shape[-1])) for j in range(K.shape[-2])]
+    powers = [
+        np.exp((Q * K[..., j : j + 1, :]).sum(-1, keepdims=True) / np.sqrt(K.shape[-1])) for j in range(K.shape[-2])
+    ]
     return sum(p * V[..., j : j + 1, :] for j, p in enumerate(powers)) / sum(powers)
 
 
