@@ -55,8 +55,8 @@ def judged_attend(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "Now nothing is divided at all, and the attention is too sharp. The division belongs there; look at the number under "
-    "the root.",
+    "Now nothing is divided at all, and the attention is too sharp. The division belongs there; look at the number "
+    "under the root.",
     "이제 아무것도 나누지 않아 어텐션이 너무 뾰족합니다. 나누기는 필요합니다. 루트 안의 수를 살펴보세요.",
 )
 def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -65,7 +65,8 @@ def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 @mistake(
     "Divided by the number of keys' root, not the width's: K.shape[-2] counts keys. A score sums K.shape[-1] products.",
-    "키의 너비가 아니라 키의 개수로 나누었습니다. K.shape[-2]는 키의 개수이고, 점수 하나에 더한 곱은 K.shape[-1]개입니다.",
+    "키의 너비가 아니라 키의 개수로 나누었습니다. K.shape[-2]는 키의 개수이고, 점수 하나에 더한 곱은 "
+    "K.shape[-1]개입니다.",
 )
 def scaled_by_the_number_of_keys(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return attend(Q * np.sqrt(K.shape[-1] / K.shape[-2]), K, V)
@@ -120,14 +121,16 @@ def masked_with_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 @mistake(
     "Right for ordinary scores; where real scores are lower than -10,000 the future wins. Only -np.inf is lower than "
     "every score.",
-    "평범한 점수에서는 맞지만, 진짜 점수가 -10,000보다 낮으면 미래가 이깁니다. 어떤 점수보다도 낮은 것은 -np.inf뿐입니다.",
+    "평범한 점수에서는 맞지만, 진짜 점수가 -10,000보다 낮으면 미래가 이깁니다. 어떤 점수보다도 낮은 것은 "
+    "-np.inf뿐입니다.",
 )
 def masked_with_a_large_number(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return filled(Q, K, V, np.tri(Q.shape[-2], dtype=bool), -1e4)
 
 
 @mistake(
-    "Masked in the right place, and the wrong triangle: now each query sees itself and the future. Keep np.tri as it was.",
+    "Masked in the right place, and the wrong triangle: now each query sees itself and the future. Keep np.tri as it "
+    "was.",
     "마스크의 자리는 맞지만 삼각형이 반대입니다. 쿼리가 자기와 미래를 봅니다. np.tri는 그대로 두세요.",
 )
 def the_wrong_triangle(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -167,9 +170,10 @@ def judged_join_heads(x: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "Two axes are swapped now, but the wrong two: each head's columns and positions. Swap heads with positions, so that "
-    "the heads of one position lie side by side.",
-    "이제 두 축을 맞바꾸었지만 헤드의 열과 위치를 바꾸었습니다. 헤드와 위치를 바꾸어야 한 위치의 헤드들이 나란히 놓입니다.",
+    "Two axes are swapped now, but the wrong two: each head's columns and positions. Swap heads with positions, so "
+    "that the heads of one position lie side by side.",
+    "이제 두 축을 맞바꾸었지만 헤드의 열과 위치를 바꾸었습니다. 헤드와 위치를 바꾸어야 한 위치의 헤드들이 나란히 "
+    "놓입니다.",
 )
 def columns_swapped(x: np.ndarray) -> np.ndarray:
     *leading, h, n, d = x.shape
@@ -177,8 +181,8 @@ def columns_swapped(x: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "The columns of the heads are interleaved: head 0, head 1, head 0, … A position's row is all of head 0, then all of "
-    "head 1.",
+    "The columns of the heads are interleaved: head 0, head 1, head 0, … A position's row is all of head 0, then all "
+    "of head 1.",
     "헤드의 열이 한 칸씩 번갈아 놓였습니다. 한 위치의 행은 0번 헤드 전체, 그다음 1번 헤드 전체의 순서입니다.",
 )
 def columns_interleaved(x: np.ndarray) -> np.ndarray:
@@ -209,8 +213,8 @@ def judged_allowed_keys(n: int, n_k: int) -> np.ndarray:
 
 
 @mistake(
-    "Shifted the wrong way: now the triangle has moved out to the left. The queries stand n_k - n places further on, not "
-    "further back.",
+    "Shifted the wrong way: now the triangle has moved out to the left. The queries stand n_k - n places further on, "
+    "not further back.",
     "반대로 밀었습니다. 삼각형이 왼쪽으로 벗어났습니다. 쿼리는 n_k - n칸 앞이 아니라 뒤에 있습니다.",
 )
 def shifted_the_wrong_way(n: int, n_k: int) -> np.ndarray:
@@ -218,7 +222,8 @@ def shifted_the_wrong_way(n: int, n_k: int) -> np.ndarray:
 
 
 @mistake(
-    "Nearly: the place of the queries is right, but none sees its own key. With < the diagonal is lost; compare with <=.",
+    "Nearly: the place of the queries is right, but none sees its own key. With < the diagonal is lost; compare with "
+    "<=.",
     "거의 맞습니다. 쿼리의 자리는 맞지만 자기 키를 보지 못합니다. <로 비교하면 대각선을 잃으니 <=로 비교하세요.",
 )
 def own_key_lost(n: int, n_k: int) -> np.ndarray:
@@ -253,20 +258,20 @@ def judged_hide_padding(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "The right axis, but inverted: now the real words are hidden and the padding is left. np.where takes the second where "
-    "the first is True.",
-    "축은 맞지만 반대로 가렸습니다. 진짜 단어가 가려지고 패딩만 남았습니다. np.where는 첫 인자가 True인 곳에서 두 번째 것을 "
-    "고릅니다.",
+    "The right axis, but inverted: now the real words are hidden and the padding is left. np.where takes the second "
+    "where the first is True.",
+    "축은 맞지만 반대로 가렸습니다. 진짜 단어가 가려지고 패딩만 남았습니다. np.where는 첫 인자가 True인 곳에서 두 "
+    "번째 것을 고릅니다.",
 )
 def real_words_hidden(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
     return np.where((ids == 0)[:, None, :], scores, -np.inf)
 
 
 @mistake(
-    "The keys are hidden now, and the rows of padding too, which leaves those rows without any key: NaN after the softmax. "
-    "Hide the columns and leave the rows.",
-    "이제 키가 가려졌지만 패딩의 행까지 가려, 그 행에는 볼 키가 하나도 없습니다. 소프트맥스를 거치면 NaN이 됩니다. 열만 가리고 "
-    "행은 그대로 두세요.",
+    "The keys are hidden now, and the rows of padding too, which leaves those rows without any key: NaN after the "
+    "softmax. Hide the columns and leave the rows.",
+    "이제 키가 가려졌지만 패딩의 행까지 가려, 그 행에는 볼 키가 하나도 없습니다. 소프트맥스를 거치면 NaN이 됩니다. "
+    "열만 가리고 행은 그대로 두세요.",
 )
 def rows_hidden_too(scores: np.ndarray, ids: np.ndarray) -> np.ndarray:
     real = ids != 0
@@ -307,8 +312,8 @@ def judged_place_code(n: int, d: int) -> np.ndarray:
 
 
 @mistake(
-    "sin and cos of a pair run alike now, but twice too slowly from pair to pair: the exponent of pair i is 2i / d, and "
-    "column // 2 is i.",
+    "sin and cos of a pair run alike now, but twice too slowly from pair to pair: the exponent of pair i is 2i / d, "
+    "and column // 2 is i.",
     "한 쌍의 sin과 cos은 이제 같이 가지만, 쌍마다 지수가 절반입니다. i번 쌍의 지수는 2i / d이고 column // 2가 i입니다.",
 )
 def exponent_halved(n: int, d: int) -> np.ndarray:
@@ -318,10 +323,10 @@ def exponent_halved(n: int, d: int) -> np.ndarray:
 
 
 @mistake(
-    "Now all sines come first and all cosines after them. The speeds are right; the columns alternate, sin on even and cos "
-    "on odd ones.",
-    "이제 sin이 모두 앞에, cos이 모두 뒤에 있습니다. 속도는 맞습니다. 열은 번갈아 놓여야 해서 짝수 열이 sin, 홀수 열이 "
-    "cos입니다.",
+    "Now all sines come first and all cosines after them. The speeds are right; the columns alternate, sin on even "
+    "and cos on odd ones.",
+    "이제 sin이 모두 앞에, cos이 모두 뒤에 있습니다. 속도는 맞습니다. 열은 번갈아 놓여야 해서 짝수 열이 sin, 홀수 "
+    "열이 cos입니다.",
 )
 def halves_for_pairs(n: int, d: int) -> np.ndarray:
     code = place_code(n, d)
@@ -359,8 +364,8 @@ def judged_normalise(x: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "Half repaired: the mean is each position's own, the variance is still taken over the positions. Both have the same "
-    "axis.",
+    "Half repaired: the mean is each position's own, the variance is still taken over the positions. Both have the "
+    "same axis.",
     "절반만 고쳤습니다. 평균은 위치마다 구했지만 분산은 여전히 위치 방향입니다. 둘 다 같은 축으로 구하세요.",
 )
 def variance_still_over_positions(x: np.ndarray) -> np.ndarray:
@@ -368,8 +373,8 @@ def variance_still_over_positions(x: np.ndarray) -> np.ndarray:
 
 
 @mistake(
-    "Now there is one mean and one variance for everything, so that positions still know of each other. Each position has "
-    "its own: axis=-1.",
+    "Now there is one mean and one variance for everything, so that positions still know of each other. Each "
+    "position has its own: axis=-1.",
     "이제 전체에 평균 하나와 분산 하나뿐이어서, 위치끼리 여전히 서로 영향을 줍니다. 위치마다 axis=-1로 따로 구하세요.",
 )
 def one_mean_for_all(x: np.ndarray) -> np.ndarray:
@@ -404,10 +409,10 @@ def judged_teacher_forcing(ids: np.ndarray, start: int) -> Pair:
 
 
 @mistake(
-    "Shifted, but the other way: given is now one word ahead of what is wanted, and the decoder is handed even the word "
-    "after. The start comes first, and the last word is never given.",
-    "밀기는 했지만 반대쪽입니다. 주는 것이 써야 할 것보다 한 단어 앞서, 디코더가 그다음 단어까지 받습니다. 시작 토큰이 맨 앞에 "
-    "오고, 마지막 단어는 주지 않습니다.",
+    "Shifted, but the other way: given is now one word ahead of what is wanted, and the decoder is handed even the "
+    "word after. The start comes first, and the last word is never given.",
+    "밀기는 했지만 반대쪽입니다. 주는 것이 써야 할 것보다 한 단어 앞서, 디코더가 그다음 단어까지 받습니다. 시작 "
+    "토큰이 맨 앞에 오고, 마지막 단어는 주지 않습니다.",
 )
 def shifted_ahead(ids: np.ndarray, start: int) -> Pair:
     first = np.full((len(ids), 1), start)
@@ -415,8 +420,8 @@ def shifted_ahead(ids: np.ndarray, start: int) -> Pair:
 
 
 @mistake(
-    "given is right but for one word too many: the last word is given, and nothing is left to be written after it. Leave it "
-    "out of `given`.",
+    "given is right but for one word too many: the last word is given, and nothing is left to be written after it. "
+    "Leave it out of `given`.",
     "주는 것이 한 단어 많습니다. 마지막 단어를 주면 그 뒤에 쓸 것이 없습니다. `given`에서 마지막 단어를 빼세요.",
 )
 def last_word_given(ids: np.ndarray, start: int) -> Pair:
@@ -425,10 +430,10 @@ def last_word_given(ids: np.ndarray, start: int) -> Pair:
 
 
 @mistake(
-    "The two are shifted by one, but the beginning is lost: the decoder never learns to write the first word. Begin `given` "
-    "with the start token, and keep all of ids in `wanted`.",
-    "한 칸 밀리기는 했지만 처음이 사라져, 디코더가 첫 단어를 쓰는 법을 배우지 못합니다. `given`은 시작 토큰으로 시작하고, "
-    "`wanted`에는 ids를 모두 남기세요.",
+    "The two are shifted by one, but the beginning is lost: the decoder never learns to write the first word. Begin "
+    "`given` with the start token, and keep all of ids in `wanted`.",
+    "한 칸 밀리기는 했지만 처음이 사라져, 디코더가 첫 단어를 쓰는 법을 배우지 못합니다. `given`은 시작 토큰으로 "
+    "시작하고, `wanted`에는 ids를 모두 남기세요.",
 )
 def beginning_lost(ids: np.ndarray, start: int) -> Pair:
     return ids[:, :-1], ids[:, 1:]
@@ -440,8 +445,8 @@ def draw_teacher_forcing(rng: np.random.Generator, sizes: Mapping[str, int]) -> 
 
 TASK = Said(
     """\
-Eight functions, each with one bug. They run without an error, give the right shapes, and training with them would look
-fine. Repair them one at a time; each needs a change in one or two lines. The symptoms:
+Eight functions, each with one bug. They run without an error, give the right shapes, and training with them would
+look fine. Repair them one at a time; each needs a change in one or two lines. The symptoms:
 
     1 attend            right where keys and values are equally wide; elsewhere too sharp or too flat
     2 attend_causally   no query puts weight on the future, and yet the future changes the past; rows sum to less than 1
@@ -460,8 +465,8 @@ fine. Repair them one at a time; each needs a change in one or two lines. The sy
     normalise                 (…, n, d) → each position with mean 0 and variance 1
     teacher_forcing           ids (b, n) → what the decoder is given and what it is to write, (b, n) each""",
     """\
-함수 여덟 개에 버그가 하나씩 있습니다. 모두 오류 없이 실행되고 모양도 맞으며, 그대로 학습시켜도 잘되는 듯이 보입니다. 하나씩
-고치세요. 저마다 한두 줄만 바꾸면 됩니다. 증상은 다음과 같습니다.
+함수 여덟 개에 버그가 하나씩 있습니다. 모두 오류 없이 실행되고 모양도 맞으며, 그대로 학습시켜도 잘되는 듯이 보입니다.
+하나씩 고치세요. 저마다 한두 줄만 바꾸면 됩니다. 증상은 다음과 같습니다.
 
     1 attend            키와 값의 너비가 같으면 맞고, 다르면 너무 뾰족하거나 너무 고름
     2 attend_causally   미래에 가중치를 주는 쿼리가 없는데도 미래가 과거를 바꿈. 행의 합이 1보다 작음
@@ -483,21 +488,22 @@ fine. Repair them one at a time; each needs a change in one or two lines. The sy
 
 HINTS = (
     Said(
-        "Give every size another value and print: row sums, shapes, a row that you can check by hand. A symptom says where "
-        "to look.",
-        "크기를 모두 다르게 하고 출력해 보세요. 행의 합, 모양, 손으로 확인할 수 있는 행 하나면 됩니다. 증상이 볼 곳을 알려 줍니다.",
+        "Give every size another value and print: row sums, shapes, a row that you can check by hand. A symptom says "
+        "where to look.",
+        "크기를 모두 다르게 하고 출력해 보세요. 행의 합, 모양, 손으로 확인할 수 있는 행 하나면 됩니다. 증상이 볼 "
+        "곳을 알려 줍니다.",
     ),
     Said(
-        "1: which width? 2: before or after? 3: which axis comes first? 4: where do the queries stand? 5: rows or columns? 6: "
-        "sin and cos of a pair share one speed. 7: which axis? 8: who is given the answer?",
-        "1은 어느 너비인지, 2는 앞인지 뒤인지, 3은 어느 축이 먼저인지, 4는 쿼리가 어디에 서는지, 5는 행인지 열인지를 보세요. 6은 "
-        "한 쌍의 sin과 cos이 같은 속도인지, 7은 어느 축인지, 8은 답을 미리 주지는 않는지 보세요.",
+        "1: which width? 2: before or after? 3: which axis comes first? 4: where do the queries stand? 5: rows or "
+        "columns? 6: sin and cos of a pair share one speed. 7: which axis? 8: who is given the answer?",
+        "1은 어느 너비인지, 2는 앞인지 뒤인지, 3은 어느 축이 먼저인지, 4는 쿼리가 어디에 서는지, 5는 행인지 열인지를 "
+        "보세요. 6은 한 쌍의 sin과 cos이 같은 속도인지, 7은 어느 축인지, 8은 답을 미리 주지는 않는지 보세요.",
     ),
     Said(
         "1: K.shape[-1]. 2: np.where(past, scores, -np.inf) before exp. 3: swapaxes(-3, -2) first. 4: + n_k - n. 5: "
         "real[:, None, :]. 6: 2 * (column // 2). 7: axis=-1, twice. 8: [:, :-1] instead of [:, 1:].",
-        "1은 K.shape[-1], 2는 exp 앞에서 np.where(past, scores, -np.inf), 3은 먼저 swapaxes(-3, -2), 4는 + n_k - n, 5는 "
-        "real[:, None, :], 6은 2 * (column // 2), 7은 두 곳 모두 axis=-1, 8은 [:, 1:] 대신 [:, :-1]입니다.",
+        "1은 K.shape[-1], 2는 exp 앞에서 np.where(past, scores, -np.inf), 3은 먼저 swapaxes(-3, -2), 4는 + n_k - n, "
+        "5는 real[:, None, :], 6은 2 * (column // 2), 7은 두 곳 모두 axis=-1, 8은 [:, 1:] 대신 [:, :-1]입니다.",
     ),
 )
 
@@ -512,9 +518,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_attend,
-                "attend: the scores are divided by the root of the values' width. A score is a sum of products of a query "
-                "and a key, so it is their width that counts.",
-                "attend: 점수를 값의 너비의 제곱근으로 나눕니다. 점수는 쿼리와 키를 곱해 더한 것이므로 키의 너비로 나누세요.",
+                "attend: the scores are divided by the root of the values' width. A score is a sum of products of a "
+                "query and a key, so it is their width that counts.",
+                "attend: 점수를 값의 너비의 제곱근으로 나눕니다. 점수는 쿼리와 키를 곱해 더한 것이므로 키의 너비로 "
+                "나누세요.",
             ),
             not_scaled,
             scaled_by_the_number_of_keys,
@@ -533,7 +540,8 @@ PARTS = (
                 buggy_attend_causally,
                 "attend_causally: the mask comes after the softmax, when the future has already been counted in the "
                 "denominator. Mask the scores, before exp.",
-                "attend_causally: 마스크가 소프트맥스 뒤에 있어 미래가 이미 분모에 들어갔습니다. exp 앞에서 점수를 가리세요.",
+                "attend_causally: 마스크가 소프트맥스 뒤에 있어 미래가 이미 분모에 들어갔습니다. exp 앞에서 점수를 "
+                "가리세요.",
             ),
             masked_with_zero,
             masked_with_a_large_number,
@@ -550,10 +558,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_join_heads,
-                "join_heads: reshape reads the numbers in the order they lie, and a head's positions lie together. Bring the "
-                "heads of a position together first.",
-                "join_heads: reshape는 놓인 순서대로 읽는데, 지금은 한 헤드의 위치들이 모여 있습니다. 먼저 한 위치의 헤드들을 "
-                "모으세요.",
+                "join_heads: reshape reads the numbers in the order they lie, and a head's positions lie together. "
+                "Bring the heads of a position together first.",
+                "join_heads: reshape는 놓인 순서대로 읽는데, 지금은 한 헤드의 위치들이 모여 있습니다. 먼저 한 위치의 "
+                "헤드들을 모으세요.",
             ),
             columns_swapped,
             columns_interleaved,
@@ -570,10 +578,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_allowed_keys,
-                "allowed_keys: the triangle lies in the upper left corner. With a cache the queries are the last positions, "
-                "and the last of them must see every key.",
-                "allowed_keys: 삼각형이 왼쪽 위 구석에 있습니다. 캐시가 있으면 쿼리는 마지막 위치들이고, 그중 마지막 쿼리는 모든 "
-                "키를 보아야 합니다.",
+                "allowed_keys: the triangle lies in the upper left corner. With a cache the queries are the last "
+                "positions, and the last of them must see every key.",
+                "allowed_keys: 삼각형이 왼쪽 위 구석에 있습니다. 캐시가 있으면 쿼리는 마지막 위치들이고, 그중 마지막 "
+                "쿼리는 모든 키를 보아야 합니다.",
             ),
             shifted_the_wrong_way,
             own_key_lost,
@@ -589,8 +597,8 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_hide_padding,
-                "hide_padding: the rows of the padding are hidden, those of the empty chairs that ask. It is the columns that "
-                "nobody should look at.",
+                "hide_padding: the rows of the padding are hidden, those of the empty chairs that ask. It is the "
+                "columns that nobody should look at.",
                 "hide_padding: 패딩의 행, 곧 빈 의자가 묻는 쪽을 가립니다. 아무도 보지 말아야 할 것은 패딩의 열입니다.",
             ),
             real_words_hidden,
@@ -607,10 +615,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_place_code,
-                "place_code: every column has a speed of its own. Columns 0 and 1 are sin and cos of one angle, and so are 2 "
-                "and 3: the exponent changes from pair to pair.",
-                "place_code: 열마다 속도가 다릅니다. 0번과 1번 열은 같은 각의 sin과 cos이고, 2번과 3번 열도 그렇습니다. 지수는 "
-                "쌍마다 바뀌어야 합니다.",
+                "place_code: every column has a speed of its own. Columns 0 and 1 are sin and cos of one angle, and "
+                "so are 2 and 3: the exponent changes from pair to pair.",
+                "place_code: 열마다 속도가 다릅니다. 0번과 1번 열은 같은 각의 sin과 cos이고, 2번과 3번 열도 "
+                "그렇습니다. 지수는 쌍마다 바뀌어야 합니다.",
             ),
             exponent_halved,
             halves_for_pairs,
@@ -626,10 +634,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_normalise,
-                "normalise: mean and variance are taken over the positions, axis -2, so that each word depends on all others. "
-                "Layer normalisation stays within a position.",
-                "normalise: 평균과 분산을 위치 방향인 축 -2로 구해서, 단어마다 다른 단어의 영향을 받습니다. 층 정규화는 한 위치 "
-                "안에서만 계산합니다.",
+                "normalise: mean and variance are taken over the positions, axis -2, so that each word depends on "
+                "all others. Layer normalisation stays within a position.",
+                "normalise: 평균과 분산을 위치 방향인 축 -2로 구해서, 단어마다 다른 단어의 영향을 받습니다. 층 "
+                "정규화는 한 위치 안에서만 계산합니다.",
             ),
             variance_still_over_positions,
             one_mean_for_all,
@@ -645,10 +653,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_teacher_forcing,
-                "teacher_forcing: given and wanted are the same words, so the decoder only has to copy what it is handed. "
-                "What is given must be one word behind.",
-                "teacher_forcing: 주는 것과 써야 할 것이 같아서, 디코더는 받은 것을 베끼기만 하면 됩니다. 주는 것이 한 단어 "
-                "뒤처져야 합니다.",
+                "teacher_forcing: given and wanted are the same words, so the decoder only has to copy what it is "
+                "handed. What is given must be one word behind.",
+                "teacher_forcing: 주는 것과 써야 할 것이 같아서, 디코더는 받은 것을 베끼기만 하면 됩니다. 주는 것이 "
+                "한 단어 뒤처져야 합니다.",
             ),
             shifted_ahead,
             last_word_given,
