@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import pexpect
 import pytest
@@ -121,6 +122,8 @@ def test_without_a_terminal_it_says_so(tmp_path):
         cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
+    limit = threading.Timer(SECONDS, watching.kill)
+    limit.start()
     try:
         for line in watching.stdout:
             if "This is no terminal" in line:
@@ -131,7 +134,10 @@ def test_without_a_terminal_it_says_so(tmp_path):
         for line in watching.stdout:
             if "✓ softmax" in line:
                 break
+        else:
+            pytest.fail("the saved file was not checked")
     finally:
+        limit.cancel()
         watching.terminate()
         watching.wait()
         watching.stdout.close()

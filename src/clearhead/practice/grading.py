@@ -79,8 +79,8 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
     if finding is None:
         return _manners(exercise, part, source)
     if finding.kind == "nothing" and (is_stub(source, part.name) or is_blank(part, finding.difference)):
-        said = (sentence(part, "unwritten", finding.outcome, finding.difference),)
-        return Verdict(exercise=exercise, part=part, kind="unwritten", said=said)
+        unwritten = sentence(part, "unwritten", finding.outcome, finding.difference)
+        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
     mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got)
     said = (mistake.said,) if mistake else told(part, finding, ask)
     return Verdict(

@@ -37,18 +37,23 @@ class Watch:
 
     def run(self) -> int:
         watch = _watchfiles()
-        self.workspace.lay_down(self.exercise)
-        self.check()
-        with keys(self.press) as listening:
-            if not listening:
-                self.report.say(words.NO_KEYS)
-            with contextlib.suppress(KeyboardInterrupt):
-                folder = self.workspace.folder
-                for changes in watch(folder, debounce=DEBOUNCE, step=50, stop_event=self.stop, recursive=False):
-                    if any(Path(path).name == f"{self.exercise.name}.py" for _, path in changes):
-                        self.check()
+        with contextlib.suppress(KeyboardInterrupt):
+            self.workspace.lay_down(self.exercise)
+            with keys(self.press) as listening:
+                if not listening:
+                    self.report.say(words.NO_KEYS)
+                self._follow(watch)
         self.report.say(words.GOODBYE)
         return RIGHT if self.right else WRONG
+
+    def _follow(self, watch: Any) -> None:
+        """Check once, and then whenever the exercise's file is saved, until a key says stop."""
+        timing = {"debounce": DEBOUNCE, "step": 50, "rust_timeout": DEBOUNCE, "yield_on_timeout": True}
+        first = True  # changes are noticed from now on, so that nothing saved during the first check is missed
+        for changes in watch(self.workspace.folder, stop_event=self.stop, recursive=False, **timing):
+            if first or any(Path(path).name == f"{self.exercise.name}.py" for _, path in changes):
+                self.check()
+            first = False
 
     def check(self) -> None:
         with self.busy:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import clearhead as ch
+
 
 def by_the_last_rows_of_a_triangle(n, n_k=None):
     size = n_k or n
@@ -20,4 +22,8 @@ def by_what_is_hidden(n, n_k=None):
     return np.logical_not(np.triu(np.ones((n, n_k)), k=n_k - n + 1))
 
 
-RIGHT = {"causal_mask": (by_the_last_rows_of_a_triangle, row_by_row, by_what_is_hidden)}
+def by_the_textbook(n, n_k=None):
+    return ch.create_causal_mask(n, n_k)
+
+
+RIGHT = {"causal_mask": (by_the_textbook, by_the_last_rows_of_a_triangle, row_by_row, by_what_is_hidden)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import clearhead as ch
+
 
 def query_by_query(Q, K, V, mask):
     shape = (*Q.shape[:-1], K.shape[-2])
@@ -38,4 +40,8 @@ def nan_mended_at_the_end(Q, K, V, mask):
     return weights @ V, weights
 
 
-RIGHT = {"masked_attention": (query_by_query, by_einsum_over_what_is_allowed, nan_mended_at_the_end)}
+def by_the_textbook(Q, K, V, mask):
+    return ch.scaled_dot_product_attention(Q, K, V, mask)
+
+
+RIGHT = {"masked_attention": (by_the_textbook, query_by_query, by_einsum_over_what_is_allowed, nan_mended_at_the_end)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import clearhead as ch
+
 
 def by_reshape(token_ids, pad_id=0):
     *leading, n = token_ids.shape
@@ -16,4 +18,8 @@ def word_by_word(token_ids, pad_id=0):
     return np.array([[[token != pad_id for token in token_ids]]])
 
 
-RIGHT = {"padding_mask": (by_reshape, word_by_word)}
+def by_the_textbook(token_ids, pad_id=0):
+    return ch.create_padding_mask(token_ids, pad_id)
+
+
+RIGHT = {"padding_mask": (by_the_textbook, by_reshape, word_by_word)}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import clearhead as ch
+
 
 def by_einsum(Q, K, V, mask=None):
     scores = np.einsum("...qd,...kd->...qk", Q, K) * Q.shape[-1] ** -0.5
@@ -36,4 +38,8 @@ def renormalised_after_the_mask(Q, K, V, mask=None):
     return weights @ V, weights
 
 
-RIGHT = {"scaled_dot_product_attention": (by_einsum, query_by_query, renormalised_after_the_mask)}
+def by_the_textbook(Q, K, V, mask=None):
+    return ch.scaled_dot_product_attention(Q, K, V, mask)
+
+
+RIGHT = {"scaled_dot_product_attention": (by_the_textbook, by_einsum, query_by_query, renormalised_after_the_mask)}

@@ -62,10 +62,10 @@ def empty_row_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
 
 
 @mistake(
-    "Hidden keys leak where the real scores are very low: −1e4 is a score like any other, and here it is the highest. "
-    "Use −np.inf, which no score is below.",
-    "진짜 점수가 아주 낮은 곳에서 가려진 키가 샙니다. −1e4도 하나의 점수일 뿐이고 여기서는 가장 높은 점수가 됩니다. "
-    "어떤 점수보다도 낮은 −np.inf를 쓰세요.",
+    "−1e4 is a score like any other: a row without keys becomes the plain average of all values, and where the real "
+    "scores are lower still, hidden keys leak. Use −np.inf, which no score is below, and zeros for a row without keys.",
+    "−1e4도 하나의 점수일 뿐입니다. 볼 키가 없는 행은 모든 값의 단순 평균이 되고, 진짜 점수가 더 낮은 곳에서는 가려진 "
+    "키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
 )
 def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(softmax(np.where(mask, scaled(Q, K), -1e4)), V)

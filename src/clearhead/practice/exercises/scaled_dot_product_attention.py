@@ -12,6 +12,9 @@ from clearhead.languages import Said
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.exercises.softmax import softmax
 
+Both = tuple[np.ndarray, np.ndarray]
+Mask = np.ndarray | None
+
 
 def scaled_dot_product_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
@@ -24,9 +27,7 @@ def scaled_dot_product_attention(
     return weights @ V, weights
 
 
-def by_definition(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def by_definition(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     """One query at a time over the keys that it may attend to; a query with none keeps its zeros."""
     *leading, n_q, d = Q.shape
     n_k, d_v = V.shape[-2:]
@@ -49,12 +50,12 @@ def products(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
     return Q @ K.swapaxes(-1, -2)
 
 
-def hidden(scores: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
+def hidden(scores: np.ndarray, mask: Mask) -> np.ndarray:
     """The scores, −inf where the mask forbids."""
     return scores if mask is None else np.where(mask, scores, -np.inf)
 
 
-def mixed(scores: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mixed(scores: np.ndarray, V: np.ndarray) -> Both:
     """The last two steps: scores (…, n_q, n_k)  V (…, n_k, d_v) → output (…, n_q, d_v), weights (…, n_q, n_k)"""
     weights = softmax(scores)
     return weights @ V, weights
@@ -66,9 +67,7 @@ def mixed(scores: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "쿼리가 √d배 길 때의 가중치가 나왔습니다. 점수를 √d로 나누지 않은 것입니다. 소프트맥스를 하기 전에 Q Kᵀ를 "
     "np.sqrt(Q.shape[-1])로 나누세요.",
 )
-def not_scaled(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K), mask), V)
 
 
@@ -78,9 +77,7 @@ def not_scaled(
     "쿼리가 d배 길 때의 가중치가 나왔습니다. 점수에 √d를 곱한 것입니다. 폭이 넓어도 점수가 커지지 않도록 √d로 "
     "나누세요.",
 )
-def multiplied_by_the_root(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def multiplied_by_the_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) * np.sqrt(Q.shape[-1]), mask), V)
 
 
@@ -90,9 +87,7 @@ def multiplied_by_the_root(
     "가중치가 지나치게 고릅니다. 점수를 d의 제곱근이 아니라 d로 나눈 것입니다. 곱 d개를 더한 값은 √d만큼 퍼지므로 √d로 "
     "나누세요.",
 )
-def divided_by_d(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def divided_by_d(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / Q.shape[-1], mask), V)
 
 
@@ -102,9 +97,7 @@ def divided_by_d(
     "점수를 값의 폭의 제곱근인 √d_v로 나누었습니다. d_v = d일 때만 맞습니다. 점곱에서 더하는 것은 쿼리와 키의 열이므로 "
     "쿼리와 키의 폭을 쓰세요.",
 )
-def root_of_the_value_width(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(V.shape[-1]), mask), V)
 
 
@@ -114,9 +107,7 @@ def root_of_the_value_width(
     "가중치의 열의 합이 1이고 행의 합은 1이 아닙니다. 소프트맥스를 쿼리 방향으로 한 것입니다. 쿼리마다 어텐션을 키에게 "
     "나누어 주므로 마지막 축을 따라 하세요.",
 )
-def softmax_over_queries(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = softmax(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask), axis=-2)
     return weights @ V, weights
 
@@ -127,9 +118,7 @@ def softmax_over_queries(
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요. 가중치는 달라지지 않습니다.",
 )
-def no_maximum_subtracted(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     powers = np.exp(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask))
     weights = powers / powers.sum(axis=-1, keepdims=True)
     return weights @ V, weights
@@ -141,9 +130,7 @@ def no_maximum_subtracted(
     "마스크가 없으면 맞지만, 있어도 가려야 할 키의 가중치가 그대로입니다. 마스크를 쓰지 않은 것입니다. 소프트맥스를 "
     "하기 전에 마스크가 False인 점수를 −inf로 바꾸세요.",
 )
-def mask_ignored(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def mask_ignored(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(products(Q, K) / np.sqrt(Q.shape[-1]), V)
 
 
@@ -153,9 +140,7 @@ def mask_ignored(
     "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, True인 "
     "점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
 )
-def mask_inverted(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), None if mask is None else ~mask), V)
 
 
@@ -165,9 +150,7 @@ def mask_inverted(
     "가려진 가중치는 0이지만 그 행의 합이 1보다 작습니다. 마스크를 소프트맥스 뒤에 씌워서, 가려진 키가 이미 제 몫을 "
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 −inf로 바꾸세요.",
 )
-def mask_after_softmax(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = softmax(products(Q, K) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else weights * mask
     return weights @ V, weights
@@ -179,9 +162,7 @@ def mask_after_softmax(
     "가려진 키에 여전히 가중치가 있습니다. 점수를 0으로 바꾸었는데, e⁰은 없음이 아니라 1입니다. 거듭제곱이 0이 되는 "
     "−np.inf를 쓰세요.",
 )
-def masked_score_zero(
-    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def masked_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     scores = products(Q, K) / np.sqrt(Q.shape[-1])
     return mixed(scores if mask is None else np.where(mask, scores, 0), V)
 

@@ -49,8 +49,8 @@ def by_definition() -> dict[str, Any]:
 @mistake(
     "0, 1/3, 2/3 are the scores divided by their sum, so the score 0 gets nothing at all. Take the power first: a "
     "score of 0 counts 2⁰ = 1.",
-    "0, 1/3, 2/3는 점수를 합으로 나눈 것이어서 0점은 몫이 전혀 없습니다. 거듭제곱을 먼저 하세요. 0점도 2⁰ = 1만큼은 "
-    "칩니다.",
+    "0, 1/3, 2/3는 점수를 합으로 나눈 것이어서 0점은 몫이 전혀 없습니다. 거듭제곱을 먼저 하세요. 0점의 거듭제곱은 2⁰ = "
+    "1입니다.",
 )
 def scores_divided_as_they_are() -> dict[str, Any]:
     return {"shares_of_two": (0, 1 / 3, 2 / 3)}
@@ -94,7 +94,7 @@ def powers_of_e_not_divided() -> dict[str, Any]:
 @mistake(
     "Nearly a third each: the 100 counted as if it were part of what is compared. Only differences count: 2¹⁰⁰ stands "
     "above and below the line, and cancels.",
-    "셋이 거의 3분의 1씩 나누어 가졌습니다. 100까지 견주어서 그렇습니다. 중요한 것은 차이뿐입니다. 2¹⁰⁰은 분자와 "
+    "셋이 거의 3분의 1씩 나누어 가졌습니다. 100까지 함께 견주었기 때문입니다. 중요한 것은 차이뿐입니다. 2¹⁰⁰은 분자와 "
     "분모에 똑같이 있으므로 약분됩니다.",
 )
 def shift_counted() -> dict[str, Any]:
