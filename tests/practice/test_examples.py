@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from clearhead.practice.examples import COLUMNS, ROWS, example, plainly
+from clearhead.practice.examples import COLUMNS, ROWS, example, plainly, shapes
 from clearhead.practice.exercise import Call, Part
 
 
@@ -30,6 +30,11 @@ def test_the_place_of_the_first_difference_is_shown():
     assert texts(shown.got)[0] == ["6", "7", "0.5"]
     assert [[cell.differs for cell in row] for row in shown.got] == [[False, False, True], [False] * 3]
     assert shown.arguments == (("x", "[[0, 1, 2],\n [3, 4, 5]]"), ("mask", "None"))
+
+
+def test_of_an_exception_the_shapes_are_shown():
+    shown = shapes(PART, Call((np.zeros((2, 3)),), {"mask": None}))
+    assert shown == ((("x", "ndarray (2, 3)"), ("mask", "None")), "", (), ())
 
 
 def test_as_many_digits_as_tell_them_apart():

@@ -29,7 +29,7 @@ def checked(tmp_path):
         file = tmp_path / "softmax.py"
         body = textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
         file.write_text(f"import numpy as np\n{top}\ndef softmax(x, axis=-1):\n{body}\n", encoding="utf-8")
-        return check_file(dataclasses.replace(SOFTMAX, seconds=seconds), file)
+        return check_file("softmax", file, lambda name: dataclasses.replace(SOFTMAX, seconds=seconds))
 
     return check
 
@@ -179,7 +179,7 @@ def test_what_is_deleted_by_a_bare_name_is_nobodys(checked, tmp_path, monkeypatc
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    verdict = check_file(SOFTMAX, tmp_path / "softmax.py")
+    verdict = check_file("softmax", tmp_path / "softmax.py")
     assert verdict.kind == "unreadable"
     assert "No such file" in verdict.said[0].en
 
@@ -187,7 +187,7 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_a_function_that_is_not_there(checked, tmp_path):
     file = tmp_path / "other.py"
     file.write_text("def soft_max(x): return x\n")
-    assert check_file(SOFTMAX, file).kind == "missing"
+    assert check_file("softmax", file).kind == "missing"
 
 
 def test_an_earlier_exercise_can_be_imported(tmp_path, checked):
@@ -203,7 +203,7 @@ def test_nothing_is_left_open(tmp_path):
     file.write_text("def softmax(x, axis=-1): return x")
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):
-        check_file(SOFTMAX, file)
+        check_file("softmax", file)
     assert len(os.listdir("/proc/self/fd")) <= before
 
 
@@ -211,6 +211,6 @@ def test_the_child_runs_without_what_is_heavy(tmp_path):
     file = tmp_path / "softmax.py"
     names = "numba", "matplotlib", "torch", "rich"
     file.write_text(f"import sys\nprint([n for n in {names} if n in sys.modules])\ndef softmax(x, axis=-1): ...\n")
-    with Process(SOFTMAX, file) as process:
-        process.start()
+    with Process("softmax", file) as process:
+        process.start(1.0)
     assert process.printed() == "[]\n"

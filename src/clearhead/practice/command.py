@@ -64,8 +64,7 @@ def list_all(options: argparse.Namespace, workspace: Workspace, report: Report) 
 
 def check(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
     """Check one exercise, and say what comes next."""
-    exercise = chosen(options, workspace)
-    verdict = checked(exercise, workspace, options.file)
+    verdict = checked(chosen_name(options, workspace), workspace, options.file)
     report.verdict(verdict)
     return RIGHT if verdict.right else WRONG
 
@@ -101,7 +100,7 @@ def reset(options: argparse.Namespace, workspace: Workspace, report: Report) -> 
 
 def check_all(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
     """Check every exercise that the learner has begun, or has a file of; those as they were laid down are not wrong."""
-    verdicts = [checked(load(name), workspace) for name in report.progress(exercises.NAMES)]
+    verdicts = [checked(name, workspace) for name in report.progress(exercises.NAMES)]
     report.summary(verdicts)
     return RIGHT if all(verdict.right for verdict in verdicts) else WRONG
 
@@ -119,17 +118,24 @@ ACTIONS: dict[str | None, Callable[[argparse.Namespace, Workspace, Report], int]
 TAKE_NAME = ("check", "watch", "hint", "solution", "reset")
 
 
-def checked(exercise: Exercise, workspace: Workspace, file: Path | None = None) -> Verdict:
+def checked(name: str, workspace: Workspace, file: Path | None = None) -> Verdict:
     """The verdict on the learner's file, or on another; the attempt is noted."""
-    verdict = check_file(exercise, file or workspace.lay_down(exercise))
+    if file is None and not workspace.file(name).exists():
+        workspace.lay_down(load(name))
+    verdict = check_file(name, file or workspace.file(name), load)
     if verdict.kind != "unwritten":
-        workspace.note_attempt(exercise.name, verdict.right)
+        workspace.note_attempt(name, verdict.right)
     return verdict
 
 
 def chosen(options: argparse.Namespace, workspace: Workspace) -> Exercise:
+    return load(chosen_name(options, workspace))
+
+
+def chosen_name(options: argparse.Namespace, workspace: Workspace) -> str:
     """The exercise that is named, else the first that is not passed."""
-    return load(options.name or workspace.current() or exercises.NAMES[-1])
+    name: str = options.name or workspace.current() or exercises.NAMES[-1]
+    return name
 
 
 def load(name: str) -> Exercise:

@@ -64,6 +64,17 @@ def arguments(part: Part, call: Call) -> tuple[tuple[str, str], ...]:
     return tuple((name, plainly(value)) for name, value in given)
 
 
+def shapes(part: Part, call: Call) -> Example:
+    """A call alone, arrays by their shapes: what helps with an exception."""
+    given = [*zip(part.signature.parameters, call.arguments, strict=False), *call.keywords.items()]
+    return Example(tuple((name, _shape(value)) for name, value in given), "", (), ())
+
+
+def _shape(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} {tuple(shape)}" if shape is not None else plainly(value)
+
+
 def plainly(value: Any) -> str:
     """A value as one would write it down; a large array by its shape."""
     if tensors.is_tensor(value):

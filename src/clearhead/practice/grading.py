@@ -17,7 +17,7 @@ from clearhead.practice import words
 from clearhead.practice.answers import Failure, Outcome, outcome
 from clearhead.practice.comparing import Difference, difference, same
 from clearhead.practice.describing import described, probed
-from clearhead.practice.examples import Example, example
+from clearhead.practice.examples import Example, example, shapes
 from clearhead.practice.exercise import Exercise, Mistake, Part
 from clearhead.practice.loops import Loop, first_loop, is_stub
 from clearhead.practice.naming import agree, named
@@ -186,10 +186,10 @@ def _kind(finding: Finding) -> tuple[str, str]:
 
 def _example(part: Part, finding: Finding) -> Example | None:
     """What is shown of a call: its arguments, and if numbers differ, expected and got."""
-    if not finding.difference or finding.kind in ("nothing", "count", "names"):
-        return None
     call = call_of(part, finding.trial.probe)
-    if finding.kind not in ("values", "nan"):
+    if finding.kind == "exception":
+        return shapes(part, call)
+    if not finding.difference or finding.kind not in ("values", "nan"):
         return None
     return example(part, call, finding.difference.output, finding.difference.expected, finding.difference.got)
 

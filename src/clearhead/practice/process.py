@@ -14,13 +14,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from clearhead.files import write_whole
 from clearhead.languages import Said
-from clearhead.practice import grading, wire, words
+from clearhead.practice import exercises, grading, wire, words
 from clearhead.practice.answers import Failure, Outcome
 from clearhead.practice.exercise import Exercise, Part
 from clearhead.practice.probes import Probe
@@ -43,17 +44,24 @@ class AccidentError(Exception):
         self.kind, self.said, self.trace = kind, said, trace
 
 
-def check_file(exercise: Exercise, file: Path) -> Verdict:
-    """The verdict on a learner's file."""
+def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
+    """The verdict on a learner's file.
+
+    load   gives the exercise of a name. It is asked for when the learner's process has been started, so that both
+           processes import at the same time.
+    """
     try:
         content = file.read_bytes()
     except OSError as error:
         said = words.ACCIDENTS["unreadable"].filled(file=file, error=error.strerror or error)
-        return Verdict(exercise=exercise, kind="unreadable", said=(said,))
-    source = content.decode("utf-8", errors="replace")
-    with Process(exercise, file) as process:
+        return Verdict(exercise=load(name), kind="unreadable", said=(said,))
+    with Process(name, file) as process:
+        exercise = load(name)
+        source = content.decode("utf-8", errors="replace")
         try:
-            process.start()
+            for part in exercise.parts:
+                grading.trials(part)  # remembered, for when the answers come
+            process.start(exercise.seconds)
             verdict = grading.grade(exercise, process.ask, {part.name: source for part in exercise.parts})
         except AccidentError as accident:
             verdict = Verdict(exercise=exercise, kind=accident.kind, said=(accident.said,), trace=accident.trace)
@@ -67,16 +75,16 @@ def check_file(exercise: Exercise, file: Path) -> Verdict:
 class Process:
     """The learner's process, from its start to its end."""
 
-    def __init__(self, exercise: Exercise, file: Path) -> None:
-        self.exercise, self.file = exercise, file.resolve()
-        self.left = exercise.seconds
+    def __init__(self, name: str, file: Path) -> None:
+        self.name, self.file = name, file.resolve()
+        self.seconds = self.left = 0.0
         self.threads = 0
 
     def __enter__(self) -> Process:
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "clearhead.practice.child", self.exercise.name, str(self.file)],
+            [sys.executable, "-m", "clearhead.practice.child", self.name, str(self.file)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -97,8 +105,9 @@ class Process:
                     channel.close()
         self.folder.cleanup()
 
-    def start(self) -> None:
-        """Wait for the imports, and load the learner's file."""
+    def start(self, seconds: float) -> None:
+        """Wait for the imports, and load the learner's file; its answers may then take so many seconds in all."""
+        self.seconds = self.left = seconds
         self._reply(STARTING, "start")
         report = self._reply(LOADING, "load")
         if "failure" in report:
@@ -145,7 +154,7 @@ class Process:
 
     def _stopped(self, during: str, failure: Failure | None) -> None:
         kind = "printed" if self.prints.too_much.is_set() else "slow_start" if during == "start" else "endless"
-        seconds = {"start": STARTING, "load": LOADING}.get(during, self.exercise.seconds)
+        seconds = {"start": STARTING, "load": LOADING}.get(during, self.seconds)
         said = words.ACCIDENTS[kind].filled(seconds=f"{seconds:g}", megabytes=PRINTED >> 20)
         raise AccidentError(kind, said, failure.trace if failure else ())
 

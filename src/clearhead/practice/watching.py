@@ -58,7 +58,7 @@ class Watch:
     def check(self) -> None:
         with self.busy:
             self.report.console.rule(self.exercise.name)
-            verdict = check_file(self.exercise, self.workspace.file(self.exercise.name))
+            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name))
             if verdict.kind != "unwritten":
                 self.workspace.note_attempt(self.exercise.name, verdict.right)
             self.right = verdict.right
