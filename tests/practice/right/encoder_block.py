@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearhead.textbook.encoder import EncoderBlock
+
 
 def by_einsum(x, block, num_heads):
     def heads(name):
@@ -40,4 +42,15 @@ def head_by_head(x, block, num_heads):
     return normal(y, block["gamma_2"], block["beta_2"])
 
 
-RIGHT = {"encoder_block": (by_einsum, head_by_head)}
+def by_the_textbook(x, block, num_heads):
+    whole = EncoderBlock(x.shape[-1], num_heads, len(block["b_1"]))
+    for name in ("W_Q", "W_K", "W_V", "W_O"):
+        setattr(whole.attention, name, block[name])
+    for name in ("W_1", "b_1", "W_2", "b_2"):
+        setattr(whole.feed_forward, name, block[name])
+    for norm, number in ((whole.attention_norm, 1), (whole.feed_forward_norm, 2)):
+        norm.gamma, norm.beta = block[f"gamma_{number}"], block[f"beta_{number}"]
+    return whole(x).output
+
+
+RIGHT = {"encoder_block": (by_einsum, head_by_head, by_the_textbook)}

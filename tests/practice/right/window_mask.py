@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearhead import masks
+
 
 def by_triangles(n, window, n_k=None):
     n_k = n if n_k is None else n_k
@@ -21,4 +23,8 @@ def by_sums_of_diagonals(n, window, n_k=None):
     return sum(np.eye(n, n_k, n_k - n - back) for back in range(window)) > 0
 
 
-RIGHT = {"window_mask": (by_triangles, key_by_key, by_sums_of_diagonals)}
+def by_the_library(n, window, n_k=None):
+    return masks.window(window).array(n, n_k)
+
+
+RIGHT = {"window_mask": (by_triangles, key_by_key, by_sums_of_diagonals, by_the_library)}

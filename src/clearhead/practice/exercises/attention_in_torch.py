@@ -234,7 +234,7 @@ Now in PyTorch: scaled dot-product attention on tensors, with every operation to
 Write it out; F.scaled_dot_product_attention would not give you the weights.
 
 True in the mask means may attend. A query with no key left gets weights 0 and output 0, and its gradient must be 0
-too, not NaN: what is NaN on the way forward stays NaN on the way back.
+too, not NaN: what was NaN on the way forward easily is NaN on the way back.
 
 The second function, attention_gradients, is given. It sends a gradient back through yours; leave it as it is.
 
@@ -247,7 +247,7 @@ The second function, attention_gradients, is given. It sends a gradient back thr
 F.scaled_dot_product_attention은 가중치를 돌려주지 않으니 직접 쓰세요.
 
 마스크의 True는 볼 수 있다는 뜻입니다. 볼 키가 하나도 없는 쿼리는 가중치도 출력도 0이고, 그래디언트도 NaN이 아니라
-0이어야 합니다. 갈 때 NaN이면 되돌아올 때도 NaN입니다.
+0이어야 합니다. 갈 때 NaN이었던 것은 되돌아올 때도 NaN이 되기 쉽습니다.
 
 두 번째 함수 attention_gradients는 이미 써 두었습니다. 위의 함수를 거쳐 그래디언트를 되돌려 보내는 함수이니 그대로
 두세요.

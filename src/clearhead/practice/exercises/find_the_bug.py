@@ -22,7 +22,7 @@ def as_found(buggy: Callable[..., Any], name: str) -> str:
 
 
 def unchanged(buggy: Callable[..., Any], en: str, ko: str) -> Mistake:
-    """The bug as it was planted, with more to go by than the task says."""
+    """The bug as it was planted, with an experiment that shows it."""
     return Mistake(name="unchanged", wrong=buggy, said=Said(en, ko))
 
 
@@ -518,10 +518,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_attend,
-                "attend: the scores are divided by the root of the values' width. A score is a sum of products of a "
-                "query and a key, so it is their width that counts.",
-                "attend: 점수를 값의 너비의 제곱근으로 나눕니다. 점수는 쿼리와 키를 곱해 더한 것이므로 키의 너비로 "
-                "나누세요.",
+                "attend: the weights must not depend on how wide the values are. Call it once with all columns of V "
+                "and once with half of them, and compare the columns that both have.",
+                "attend: 가중치는 값의 너비와 상관없어야 합니다. V의 열을 모두 준 결과와 절반만 준 결과에서, 둘 다에 "
+                "있는 열을 비교해 보세요.",
             ),
             not_scaled,
             scaled_by_the_number_of_keys,
@@ -538,10 +538,11 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_attend_causally,
-                "attend_causally: the mask comes after the softmax, when the future has already been counted in the "
-                "denominator. Mask the scores, before exp.",
-                "attend_causally: 마스크가 소프트맥스 뒤에 있어 미래가 이미 분모에 들어갔습니다. exp 앞에서 점수를 "
-                "가리세요.",
+                "attend_causally: print the row sums of the weights, then change the last row of K and look at the "
+                "first row of the output. A weight of 0 is not enough; where did the future leave a trace before "
+                "that?",
+                "attend_causally: 가중치의 행 합을 출력해 보고, K의 마지막 행을 바꾼 다음 출력의 첫 행을 보세요. "
+                "가중치가 0인 것만으로는 부족합니다. 그 전에 미래가 어디에 흔적을 남겼을까요?",
             ),
             masked_with_zero,
             masked_with_a_large_number,
@@ -558,10 +559,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_join_heads,
-                "join_heads: reshape reads the numbers in the order they lie, and a head's positions lie together. "
-                "Bring the heads of a position together first.",
-                "join_heads: reshape는 놓인 순서대로 읽는데, 지금은 한 헤드의 위치들이 모여 있습니다. 먼저 한 위치의 "
-                "헤드들을 모으세요.",
+                "join_heads: fill x with the number of each position, so that x[..., i, :] is i, and join. Every row "
+                "should hold one number.",
+                "join_heads: x[..., i, :]이 i가 되도록 위치의 번호로 x를 채우고 합쳐 보세요. 한 행에는 한 가지 수만 "
+                "있어야 합니다.",
             ),
             columns_swapped,
             columns_interleaved,
@@ -578,10 +579,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_allowed_keys,
-                "allowed_keys: the triangle lies in the upper left corner. With a cache the queries are the last "
-                "positions, and the last of them must see every key.",
-                "allowed_keys: 삼각형이 왼쪽 위 구석에 있습니다. 캐시가 있으면 쿼리는 마지막 위치들이고, 그중 마지막 "
-                "쿼리는 모든 키를 보아야 합니다.",
+                "allowed_keys: print the mask for 2 queries and 5 keys. The last query has just been written, so it "
+                "may see everything that is there. Does it?",
+                "allowed_keys: 쿼리 2개와 키 5개의 마스크를 출력해 보세요. 마지막 쿼리는 방금 쓴 단어이니 있는 것을 "
+                "모두 볼 수 있어야 합니다. 그런가요?",
             ),
             shifted_the_wrong_way,
             own_key_lost,
@@ -597,9 +598,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_hide_padding,
-                "hide_padding: the rows of the padding are hidden, those of the empty chairs that ask. It is the "
-                "columns that nobody should look at.",
-                "hide_padding: 패딩의 행, 곧 빈 의자가 묻는 쪽을 가립니다. 아무도 보지 말아야 할 것은 패딩의 열입니다.",
+                "hide_padding: take a text with one word and two paddings, and print the scores. Who may not be "
+                "looked at, and is it these that carry the -inf?",
+                "hide_padding: 단어 하나와 패딩 둘인 글을 넣고 점수를 출력해 보세요. 보면 안 되는 것은 누구이고, "
+                "-inf가 그 자리에 있나요?",
             ),
             real_words_hidden,
             rows_hidden_too,
@@ -615,10 +617,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_place_code,
-                "place_code: every column has a speed of its own. Columns 0 and 1 are sin and cos of one angle, and "
-                "so are 2 and 3: the exponent changes from pair to pair.",
-                "place_code: 열마다 속도가 다릅니다. 0번과 1번 열은 같은 각의 sin과 cos이고, 2번과 3번 열도 "
-                "그렇습니다. 지수는 쌍마다 바뀌어야 합니다.",
+                "place_code: compute code[:, 0]**2 + code[:, 1]**2, then columns 2 and 3. Two columns of a pair are "
+                "one hand of a clock seen from two sides; how fast does each column run?",
+                "place_code: code[:, 0]**2 + code[:, 1]**2을 구하고 2번과 3번 열로도 구해 보세요. 한 쌍의 두 열은 "
+                "시곗바늘 하나를 두 방향에서 본 것입니다. 열마다 얼마나 빨리 도나요?",
             ),
             exponent_halved,
             halves_for_pairs,
@@ -634,10 +636,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_normalise,
-                "normalise: mean and variance are taken over the positions, axis -2, so that each word depends on "
-                "all others. Layer normalisation stays within a position.",
-                "normalise: 평균과 분산을 위치 방향인 축 -2로 구해서, 단어마다 다른 단어의 영향을 받습니다. 층 "
-                "정규화는 한 위치 안에서만 계산합니다.",
+                "normalise: change the last position of x and compare the first rows of the output. They must stay "
+                "as they were. Whose numbers go into a mean?",
+                "normalise: x의 마지막 위치를 바꾸고 출력의 첫 행들을 비교해 보세요. 그대로여야 합니다. 평균에 "
+                "누구의 숫자가 들어가나요?",
             ),
             variance_still_over_positions,
             one_mean_for_all,
@@ -653,10 +655,10 @@ PARTS = (
         mistakes=(
             unchanged(
                 buggy_teacher_forcing,
-                "teacher_forcing: given and wanted are the same words, so the decoder only has to copy what it is "
-                "handed. What is given must be one word behind.",
-                "teacher_forcing: 주는 것과 써야 할 것이 같아서, 디코더는 받은 것을 베끼기만 하면 됩니다. 주는 것이 "
-                "한 단어 뒤처져야 합니다.",
+                "teacher_forcing: print given above wanted for one text of five words. What would you have to learn "
+                "if you were given the upper row and had to write the lower one?",
+                "teacher_forcing: 단어 다섯 개짜리 글 하나로 given과 wanted를 위아래로 출력해 보세요. 위의 행을 받아 "
+                "아래의 행을 써야 한다면 무엇을 배워야 할까요?",
             ),
             shifted_ahead,
             last_word_given,

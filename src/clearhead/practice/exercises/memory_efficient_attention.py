@@ -266,7 +266,7 @@ EXERCISE = Exercise(
             draw=draw,
             sizes={"b": 2, "n_q": 7, "n_k": 5, "d": 3, "d_v": 4},
             further=further,
-            outputs={"output": "b n_q d_v", "little memory": ""},
+            outputs={"output": "b n_q d_v", "little_memory": ""},
             examples=("memory_efficient_attention(np.eye(3), np.eye(3), np.array([[3.0], [6.0], [9.0]]), 2)",),
             mistakes=(
                 the_whole_matrix,

@@ -12,7 +12,7 @@ from clearhead.practice.exercise import Call, Exercise, Part, mistake
 # Thousandths of the last layer's cross-attention, which `clearhead translate "고양이가 쥐를 잡았다"` reads:
 #   seen = clearhead.Translator.load().attention("고양이가 쥐를 잡았다")
 #   (1000 * seen.cross[2]).round(), from the pieces of seen.source (columns) to those of seen.written (rows)
-# 고양이 가 쥐 를 잡 았 다 <end>   →   The cat caught the mouse <end>
+# 고양이 · 가 · 쥐 · 를 · 잡 · 았 · 다 · <end>   →   The cat caught the mouse <end>
 SEEN = (
     (
         (0, 975, 0, 13, 3, 8, 1, 0),
@@ -182,7 +182,7 @@ TASK = Said(
     """\
 Read off a translator which word came from which. You get the weights of one layer's cross-attention, all heads, as
 the decoder has them: it reads and writes pieces, and people ask about words. Of 고양이가 쥐를 잡았다 the source
-pieces are 고양이 가 쥐 를 잡 았 다, and the words they belong to [0, 0, 1, 1, 2, 2, 2].
+pieces are 고양이 · 가 · 쥐 · 를 · 잡 · 았 · 다, and the words they belong to [0, 0, 1, 1, 2, 2, 2].
 
 Take the mean of the heads. A target word looks at a source word with the weight that its pieces, on the average, give
 to all pieces of that word: a mean over rows, a sum over columns. For each target word, which source word gets the
@@ -198,7 +198,7 @@ is the source's <end>: neither belongs to a word.
     """\
 번역기가 어느 단어를 보고 어느 단어를 썼는지 읽어 내세요. 한 층의 크로스 어텐션 가중치를 모든 헤드에 걸쳐 디코더가
 계산한 그대로 받습니다. 번역기는 조각을 읽고 쓰지만 사람이 궁금한 것은 단어입니다. '고양이가 쥐를 잡았다'의 조각은
-고양이 가 쥐 를 잡 았 다이고, 조각이 속한 단어는 [0, 0, 1, 1, 2, 2, 2]입니다.
+고양이 · 가 · 쥐 · 를 · 잡 · 았 · 다이고, 조각이 속한 단어는 [0, 0, 1, 1, 2, 2, 2]입니다.
 
 먼저 헤드를 평균하세요. 번역문의 단어가 원문의 단어를 보는 정도는, 그 단어의 조각들이 상대 단어의 조각 전체에 준
 가중치의 평균입니다. 곧 행끼리는 평균하고 열끼리는 더합니다. 번역문의 단어마다 가장 많이 본 원문 단어는 무엇인가요?

@@ -126,10 +126,10 @@ def trained(
 
 
 @mistake(
-    "The logits are NaN: the mask forbids each word even itself, so the first row has no key at all, and one NaN "
-    "spoils every parameter. Keep the diagonal: tril(), not tril(-1).",
-    "로짓이 NaN입니다. 마스크가 자기 자신까지 가려 첫 행에 볼 키가 하나도 없고, NaN 하나가 모든 파라미터를 망칩니다. "
-    "대각선을 남기세요. tril(-1)이 아니라 tril()입니다.",
+    "The logits are NaN. Most often a mask forbids each word even itself, so that the first row has no key at all, "
+    "and one NaN spoils every parameter. Keep the diagonal: tril(), not tril(-1).",
+    "로짓이 NaN입니다. 대개 마스크가 자기 자신까지 가려 첫 행에 볼 키가 하나도 없기 때문이고, NaN 하나가 모든 "
+    "파라미터를 망칩니다. 대각선을 남기세요. tril(-1)이 아니라 tril()입니다.",
 )
 def own_word_masked(texts: Tensor, num_words: int) -> Model:
     return trained(texts, num_words, diagonal=-1)
@@ -169,9 +169,10 @@ def no_step_taken(texts: Tensor, num_words: int) -> Model:
 
 @mistake(
     "The model knows which words there are and not their order: it does better than chance and cannot copy. Without "
-    "positions attention sees a bag of words; add one vector for each place.",
+    "positions attention sees a bag of words; add one vector for each place. If you have done so, it has learned too "
+    "little.",
     "모델이 어떤 단어가 있는지는 알지만 순서를 모릅니다. 찍는 것보다는 낫지만 베껴 쓰지 못합니다. 위치가 없으면 "
-    "어텐션에는 단어의 주머니일 뿐이니, 자리마다 벡터를 하나씩 더하세요.",
+    "어텐션에는 단어의 주머니일 뿐이니, 자리마다 벡터를 하나씩 더하세요. 이미 더했다면 아직 덜 배운 것입니다.",
 )
 def order_unknown(texts: Tensor, num_words: int) -> Model:
     return trained(texts, num_words, places=False)
@@ -264,12 +265,12 @@ EXERCISE = Exercise(
             ask=ask,
             draw=draw,
             outputs={
-                "logits are finite": "",
-                "the future changes nothing": "",
-                "no echo": "",
-                "better than chance": "",
-                "most words right": "",
-                "copies every text": "",
+                "finite": "",
+                "causal": "",
+                "no_echo": "",
+                "above_chance": "",
+                "mostly_right": "",
+                "copies": "",
             },
             mistakes=(
                 own_word_masked,

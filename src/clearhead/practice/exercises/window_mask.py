@@ -65,8 +65,8 @@ def looks_both_ways(n: int, window: int, n_k: int | None = None) -> np.ndarray:
 @mistake(
     "The band lies on the wrong side of the diagonal: each query sees itself and the keys after it. Rows are queries "
     "and columns are keys, and a query looks back.",
-    "띠가 대각선의 반대쪽에 있습니다. 쿼리마다 자기와 뒤의 키를 봅니다. 행이 쿼리이고 열이 키이며, 쿼리는 뒤를 "
-    "돌아봅니다.",
+    "띠가 대각선의 반대쪽에 있습니다. 쿼리마다 자기와 뒤의 키를 봅니다. 행이 쿼리이고 열이 키이며, 쿼리는 자기보다 "
+    "앞에 나온 키를 봅니다.",
 )
 def looks_ahead(n: int, window: int, n_k: int | None = None) -> np.ndarray:
     n_k = n if n_k is None else n_k
