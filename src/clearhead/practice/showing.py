@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html as escaping
 import io
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ WIDTH = 100  # of plain text, in columns
 
 RIGHT, WRONG, UNWRITTEN = "✓", "✗", "○"
 COLOURS = {RIGHT: "green", WRONG: "red", UNWRITTEN: "yellow"}
+SIDE = "padding-right:2em;vertical-align:top;text-align:left"
 HTML_COLOURS = {RIGHT: "#2a9d5c", WRONG: "#d9534f", UNWRITTEN: "#b8860b"}
 
 
@@ -177,7 +179,7 @@ def _html(block: Block) -> str:
         case Heading(sign, title):
             return f'<p style="color:{HTML_COLOURS[sign]}"><b>{sign} {escaping.escape(title)}</b></p>'
         case Paragraph(said, quiet):
-            return f'<p style="opacity:{0.7 if quiet else 1}">{escaping.escape(said)}</p>'
+            return f'<p style="opacity:{0.7 if quiet else 1}">{_with_code(said)}</p>'
         case Source(lines):
             return f"<pre>{''.join(map(_html_line, lines))}</pre>"
         case Verbatim(heading, body):
@@ -185,9 +187,14 @@ def _html(block: Block) -> str:
             return f"{head}<pre>{escaping.escape(body)}</pre>"
         case Pair(example):
             sides = ((words.EXPECTED(), example.expected), (words.GOT(), example.got))
-            tables = "".join(f"<td>{_html_grid(name, grid)}</td>" for name, grid in sides)
+            tables = "".join(f'<td style="{SIDE}">{_html_grid(name, grid)}</td>' for name, grid in sides)
             label = f"<code>{escaping.escape(example.output)}</code>" if example.output else ""
-            return f"{label}<table><tr>{tables}</tr></table>"
+            return f'{label}<table style="margin:0.5em 0"><tr>{tables}</tr></table>'
+
+
+def _with_code(said: str) -> str:
+    """A sentence with what stands between backticks set as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escaping.escape(said))
 
 
 def _html_line(line: tuple[int, str, bool]) -> str:
@@ -198,7 +205,7 @@ def _html_line(line: tuple[int, str, bool]) -> str:
 
 def _html_grid(name: str, grid: Grid) -> str:
     rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in grid)
-    return f"<table><caption>{escaping.escape(name)}</caption>{rows}</table>"
+    return f'<div style="opacity:0.7;white-space:nowrap">{escaping.escape(name)}</div><table>{rows}</table>'
 
 
 def _html_cell(cell: Cell) -> str:
