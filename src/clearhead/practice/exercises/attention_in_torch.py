@@ -6,19 +6,26 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from clearhead.languages import Said
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.lazy import Lazy
 
-Answer = tuple[Tensor, Tensor]
-Gradients = tuple[Tensor, ...]
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = Lazy("torch")
+
+Answer = tuple[Any, Any]
+Gradients = tuple[Any, ...]
 
 
-def attention_in_torch(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def attention_in_torch(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
     scores = Q @ K.transpose(-1, -2) / K.shape[-1] ** 0.5
     if mask is None:
         weights = scores.softmax(dim=-1)
@@ -29,7 +36,7 @@ def attention_in_torch(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = No
     return weights @ V, weights
 
 
-def by_definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def by_definition(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     """One query at a time, over the keys that it may attend to and no others."""
     *leading, n_q, d = Q.shape
     n_k = K.shape[-2]
@@ -49,14 +56,20 @@ def by_definition(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -
     return output, weights
 
 
-def attention_gradients(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> tuple[Tensor, ...]:
+def attention_gradients(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> tuple[torch.Tensor, ...]:
     output, _ = attention_in_torch(Q, K, V, mask)
     loss = (output * torch.arange(1.0, output.numel() + 1, dtype=output.dtype).view_as(output)).sum()
     return torch.autograd.grad(loss, (Q, K, V))
 
 
 def gradients_through(
-    attention: Callable[..., Answer], Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
+    attention: Callable[..., Answer],
+    Q: torch.Tensor,
+    K: torch.Tensor,
+    V: torch.Tensor,
+    mask: torch.Tensor | None = None,
 ) -> Gradients:
     """The same through another attention."""
     output, _ = attention(Q, K, V, mask)
@@ -64,7 +77,7 @@ def gradients_through(
     return torch.autograd.grad(loss, (Q, K, V))
 
 
-def judged_gradients(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Gradients:
+def judged_gradients(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
     """By the chain rule, in NumPy: no autograd."""
     q, k, v = (x.detach().numpy() for x in (Q, K, V))
     weights = by_definition(Q.detach(), K.detach(), V.detach(), mask)[1].numpy()
@@ -77,11 +90,11 @@ def judged_gradients(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
     return tuple(map(torch.from_numpy, (of_queries, of_keys, of_values)))
 
 
-def masked(scores: Tensor, mask: Tensor | None, fill: float) -> Tensor:
+def masked(scores: torch.Tensor, mask: torch.Tensor | None, fill: float) -> torch.Tensor:
     return scores if mask is None else scores.masked_fill(~mask, fill)
 
 
-def scores_of(Q: Tensor, K: Tensor) -> Tensor:
+def scores_of(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
     return Q @ K.transpose(-1, -2) / K.shape[-1] ** 0.5
 
 
@@ -89,7 +102,7 @@ def scores_of(Q: Tensor, K: Tensor) -> Tensor:
     "The weights are too sharp: the scores were not divided by √d.",
     "가중치가 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
 )
-def no_scaling(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def no_scaling(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     return attention_in_torch(Q * K.shape[-1] ** 0.5, K, V, mask)
 
 
@@ -99,7 +112,7 @@ def no_scaling(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> A
     "행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 계산했습니다. 쿼리마다 키에 나누어 주어야 하므로 "
     "dim=-1을 쓰세요.",
 )
-def softmax_over_queries(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def softmax_over_queries(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     weights = masked(scores_of(Q, K), mask, -torch.inf).softmax(dim=-2)
     return weights @ V, weights
 
@@ -110,7 +123,7 @@ def softmax_over_queries(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = 
     "마스크가 뒤집혔습니다. masked_fill은 True인 곳을 채우는데 여기서 True는 볼 수 있다는 뜻입니다. ~mask인 곳을 "
     "채우세요.",
 )
-def mask_inverted(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def mask_inverted(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     return attention_in_torch(Q, K, V, None if mask is None else ~mask)
 
 
@@ -120,7 +133,9 @@ def mask_inverted(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -
     "가린 곳이 있으면 행의 합이 1보다 작습니다. 소프트맥스 뒤에 마스크를 씌워, 가린 키가 이미 분모에 들어갔습니다. "
     "점수를 가리세요.",
 )
-def masked_after_the_softmax(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def masked_after_the_softmax(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> Answer:
     weights = masked(scores_of(Q, K).softmax(dim=-1), mask, 0.0)
     return weights @ V, weights
 
@@ -131,7 +146,9 @@ def masked_after_the_softmax(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | Non
     "볼 키가 없는 쿼리가 모든 키를 고르게 봅니다. -inf 대신 아주 작은 수를 쓰면 그 행의 점수가 모두 같아지기 "
     "때문입니다. 그런 행은 0이어야 합니다.",
 )
-def a_large_number_for_infinity(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def a_large_number_for_infinity(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> Answer:
     weights = masked(scores_of(Q, K), mask, -1e9).softmax(dim=-1)
     return weights @ V, weights
 
@@ -142,7 +159,7 @@ def a_large_number_for_infinity(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | 
     "볼 키가 하나도 없는 쿼리에서 NaN이 나옵니다. -inf뿐인 행의 소프트맥스이기 때문입니다. 그런 행은 소프트맥스 "
     "앞에서 평범한 점수로 바꾸고 뒤에서 가중치를 0으로 만드세요.",
 )
-def nothing_left_is_nan(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def nothing_left_is_nan(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     weights = masked(scores_of(Q, K), mask, -torch.inf).softmax(dim=-1)
     return weights @ V, weights
 
@@ -151,7 +168,9 @@ def nothing_left_is_nan(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = N
     "The keys were reshaped to (d, n_k), not transposed: that fits and scrambles them. Use K.transpose(-1, -2).",
     "키를 전치하지 않고 (d, n_k)로 reshape했습니다. 모양은 맞지만 숫자가 뒤섞입니다. K.transpose(-1, -2)를 쓰세요.",
 )
-def reshaped_not_transposed(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Answer:
+def reshaped_not_transposed(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> Answer:
     scrambled = K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]).transpose(-1, -2)
     return attention_in_torch(Q, scrambled, V, mask)
 
@@ -162,8 +181,8 @@ def reshaped_not_transposed(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None
     "되돌아가는 길이 끊겼습니다. NumPy나 detach()를 거쳐 계산해서 그래디언트가 오지 않습니다. 처음부터 끝까지 "
     "torch의 함수를 쓰세요.",
 )
-def through_numpy(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Gradients:
-    def attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> Answer:
+def through_numpy(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
+    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
         return attention_in_torch(Q.detach(), K.detach(), V.detach(), mask)
 
     return gradients_through(attention, Q, K, V, mask)
@@ -175,8 +194,8 @@ def through_numpy(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -
     "값에만 그래디언트가 옵니다. 가중치를 detach해서 쿼리와 키가 어디를 볼지 배우지 못합니다. 가중치를 그대로 써서 "
     "섞으세요.",
 )
-def weights_detached(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Gradients:
-    def attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> Answer:
+def weights_detached(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
+    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
         weights = attention_in_torch(Q, K, V, mask)[1].detach()
         return weights @ V, weights
 
@@ -189,8 +208,10 @@ def weights_detached(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None
     "출력은 맞지만 그래디언트가 NaN입니다. 볼 키가 없는 행에 -inf를 더해 소프트맥스가 NaN이 되었고, 나중에 0으로 "
     "바꾸어도 되돌아오는 길에는 남습니다. 소프트맥스 앞에서 그런 행의 점수를 유한한 수로 바꾸세요.",
 )
-def nan_on_the_way_back(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Gradients:
-    def attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> Answer:
+def nan_on_the_way_back(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> Gradients:
+    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
         scores = scores_of(Q, K)
         weights = (scores + masked(torch.zeros_like(scores), mask, -torch.inf)).softmax(dim=-1).nan_to_num(0.0)
         return weights @ V, weights
@@ -198,7 +219,7 @@ def nan_on_the_way_back(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = N
     return gradients_through(attention, Q, K, V, mask)
 
 
-def drawn(rng: np.random.Generator, *shapes: tuple[int, ...], learned: bool = False) -> list[Tensor]:
+def drawn(rng: np.random.Generator, *shapes: tuple[int, ...], learned: bool = False) -> list[torch.Tensor]:
     return [torch.from_numpy(rng.standard_normal(shape)).requires_grad_(learned) for shape in shapes]
 
 
@@ -284,7 +305,7 @@ EXERCISE = Exercise(
     title=Said("Attention on tensors", "텐서로 어텐션 계산하기"),
     task=TASK,
     hints=HINTS,
-    imports="import torch\nfrom torch import Tensor",
+    imports="import torch",
     parts=(
         Part(
             solution=attention_in_torch,

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from clearhead.languages import Said
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.lazy import Lazy
 
-Model = Callable[[Tensor], Tensor]
+if TYPE_CHECKING:
+    import torch
+    from torch.nn import functional
+else:
+    torch, functional = Lazy("torch"), Lazy("torch.nn.functional")
+
+Model = Callable[..., Any]
 NUM_WORDS, WORDS, STEPS, BATCH = 10, 5, 200, 32
 
 
-def train_a_copier(texts: Tensor, num_words: int) -> Callable[[Tensor], Tensor]:
+def train_a_copier(texts: torch.Tensor, num_words: int) -> Callable[[torch.Tensor], torch.Tensor]:
     _, b, n = texts.shape
     bar, width = num_words, 32
     words = (0.5 * torch.randn(num_words + 1, width)).requires_grad_()
@@ -25,7 +29,7 @@ def train_a_copier(texts: Tensor, num_words: int) -> Callable[[Tensor], Tensor]:
     W_Q, W_K, W_V = ((torch.randn(width, width) / width**0.5).requires_grad_() for _ in range(3))
     W_out = (torch.randn(width, num_words + 1) / width**0.5).requires_grad_()
 
-    def model(ids: Tensor) -> Tensor:
+    def model(ids: torch.Tensor) -> torch.Tensor:
         x = words[ids] + places[: ids.shape[1]]
         scores = (x @ W_Q) @ (x @ W_K).transpose(-1, -2) / width**0.5
         past = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
@@ -44,11 +48,11 @@ def train_a_copier(texts: Tensor, num_words: int) -> Callable[[Tensor], Tensor]:
     return model
 
 
-def copier_by_rule(texts: Tensor, num_words: int) -> Model:
+def copier_by_rule(texts: torch.Tensor, num_words: int) -> Model:
     """What a trained copier does, without training: from the bar on, the word n places earlier."""
     n = texts.shape[-1]
 
-    def model(ids: Tensor) -> Tensor:
+    def model(ids: torch.Tensor) -> torch.Tensor:
         logits = torch.zeros(*ids.shape, num_words + 1)
         for text, row in enumerate(ids.tolist()):
             for place in range(n, len(row)):
@@ -81,7 +85,7 @@ def ask(function: Callable[..., Any], call: Call) -> Any:
     return finite, causal, causal and echoed < 0.9, causal and right > 1.6 / num_words, causal and right > 0.6, copies
 
 
-def looks_ahead(model: Model, ids: Tensor, num_words: int) -> bool:
+def looks_ahead(model: Model, ids: torch.Tensor, num_words: int) -> bool:
     """Whether other words from some place on change the logits before it."""
     for place in range(1, ids.shape[1]):
         other = ids.clone()
@@ -91,7 +95,7 @@ def looks_ahead(model: Model, ids: Tensor, num_words: int) -> bool:
     return False
 
 
-def written(model: Model, ids: Tensor, n: int) -> Tensor:
+def written(model: Model, ids: torch.Tensor, n: int) -> torch.Tensor:
     """What the model writes by itself, given a text and the bar: n words, each of them given back to it."""
     for _ in range(n):
         ids = torch.cat([ids, model(ids)[:, -1:].argmax(dim=-1)], dim=1)
@@ -99,7 +103,7 @@ def written(model: Model, ids: Tensor, n: int) -> Tensor:
 
 
 def trained(
-    texts: Tensor, num_words: int, *, diagonal: int = 0, places: bool = True, shift: int = 1, steps: bool = True
+    texts: torch.Tensor, num_words: int, *, diagonal: int = 0, places: bool = True, shift: int = 1, steps: bool = True
 ) -> Model:
     """A copier in which one thing is not as it should be."""
     _, b, n = texts.shape
@@ -107,7 +111,7 @@ def trained(
     p = {name: torch.randn(shape).mul(32**-0.5).requires_grad_() for name, shape in shapes.items()}
     p["out"] = torch.randn(32, num_words + 1).mul(32**-0.5).requires_grad_()
 
-    def model(ids: Tensor) -> Tensor:
+    def model(ids: torch.Tensor) -> torch.Tensor:
         x = p["words"][ids] + (p["places"][: ids.shape[1]] if places else 0)
         scores = (x @ p["Q"]) @ (x @ p["K"]).transpose(-1, -2) / 32**0.5
         seen = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril(diagonal)
@@ -131,7 +135,7 @@ def trained(
     "로짓이 NaN입니다. 대개 마스크가 자기 자신까지 가려 첫 행에 볼 키가 하나도 없기 때문이고, NaN 하나가 모든 "
     "파라미터를 망칩니다. 대각선을 남기세요. tril(-1)이 아니라 tril()입니다.",
 )
-def own_word_masked(texts: Tensor, num_words: int) -> Model:
+def own_word_masked(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts, num_words, diagonal=-1)
 
 
@@ -143,7 +147,7 @@ def own_word_masked(texts: Tensor, num_words: int) -> Model:
     "보입니다. 소프트맥스 앞에서 아래쪽 삼각형으로 점수를 가리세요. 헤드가 여럿이면 합칠 때 축을 맞바꾸는지도 "
     "확인하세요.",
 )
-def the_future_is_seen(texts: Tensor, num_words: int) -> Model:
+def the_future_is_seen(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts, num_words, diagonal=2 * texts.shape[-1])
 
 
@@ -153,7 +157,7 @@ def the_future_is_seen(texts: Tensor, num_words: int) -> Model:
     "모델이 받은 단어를 그대로 되풀이합니다. 써야 할 것을 그대로 주어 메아리만 배웠습니다. 한 칸 미세요. ids[:, "
     ":-1]을 주고 ids[:, 1:]을 쓰게 합니다.",
 )
-def target_not_shifted(texts: Tensor, num_words: int) -> Model:
+def target_not_shifted(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts, num_words, shift=0)
 
 
@@ -163,7 +167,7 @@ def target_not_shifted(texts: Tensor, num_words: int) -> Model:
     "모델이 찍는 것과 다를 바 없습니다. 아무것도 배우지 못했습니다. 매번 optimiser.zero_grad(), loss.backward(), "
     "optimiser.step()이 모두 필요하고, 옵티마이저가 모든 파라미터를 가지고 있어야 합니다.",
 )
-def no_step_taken(texts: Tensor, num_words: int) -> Model:
+def no_step_taken(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts, num_words, steps=False)
 
 
@@ -174,7 +178,7 @@ def no_step_taken(texts: Tensor, num_words: int) -> Model:
     "모델이 어떤 단어가 있는지는 알지만 순서를 모릅니다. 찍는 것보다는 낫지만 베껴 쓰지 못합니다. 위치가 없으면 "
     "어텐션에는 단어의 주머니일 뿐이니, 자리마다 벡터를 하나씩 더하세요. 이미 더했다면 아직 덜 배운 것입니다.",
 )
-def order_unknown(texts: Tensor, num_words: int) -> Model:
+def order_unknown(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts, num_words, places=False)
 
 
@@ -185,7 +189,7 @@ def order_unknown(texts: Tensor, num_words: int) -> Model:
     "거의 다 왔습니다. 대부분 맞지만 모두 맞지는 않습니다. 아직 덜 배웠습니다. 칸막이 앞의 단어는 알 수 없으니 "
     "손실은 칸막이부터만 계산하세요. 학습률을 0.01에서 0.02로 하거나 texts를 한 번 더 돌면 나머지도 배웁니다.",
 )
-def stopped_early(texts: Tensor, num_words: int) -> Model:
+def stopped_early(texts: torch.Tensor, num_words: int) -> Model:
     return trained(texts[:25], num_words)
 
 
