@@ -237,8 +237,10 @@ EXERCISE = Exercise(
             outputs={"output": "b n_t d_v", "weights": "b n_t n_s"},
             weights="weights",
             examples=(
-                "cross_attention(np.array([[0.0, 4.0]]), np.array([[0.0, 0.0], [0.0, 1.0]]), np.eye(2), np.eye(2), "
-                "np.array([[6.0], [3.0]]))",
+                "cross_attention(\n"
+                "    np.array([[0.0, 4.0]]), np.array([[0.0, 0.0], [0.0, 1.0]]),\n"
+                "    np.eye(2), np.eye(2), np.array([[6.0], [3.0]]),\n"
+                ")",
             ),
             mistakes=(
                 sources_swapped,

@@ -285,9 +285,13 @@ EXERCISE = Exercise(
             further=further,
             outputs={"output": "b d_model", "K": "b n d", "V": "b n d_v"},
             examples=(
-                "decoder_step(np.array([[1.0, 0.0]]), (np.zeros((1, 0, 2)), np.zeros((1, 0, 2))), "
-                '(np.eye(2)[None], np.eye(2)[None]), dict.fromkeys(["W_Q", "W_K", "W_V", "W_O", "cross_W_Q", '
-                '"cross_W_O", "W_1", "W_2"], np.eye(2)) | dict.fromkeys(["b_1", "b_2"], np.zeros(2)))',
+                "decoder_step(\n"
+                "    np.array([[1.0, 0.0]]),\n"
+                "    cache=(np.zeros((1, 0, 2)), np.zeros((1, 0, 2))),\n"
+                "    memory=(np.eye(2)[None], np.eye(2)[None]),\n"
+                "    block=dict.fromkeys('W_Q W_K W_V W_O cross_W_Q cross_W_O W_1 W_2'.split(), np.eye(2))\n"
+                "    | dict.fromkeys(['b_1', 'b_2'], np.zeros(2)),\n"
+                ")",
             ),
             mistakes=(
                 own_key_too_late,

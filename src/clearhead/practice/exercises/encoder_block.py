@@ -276,9 +276,13 @@ EXERCISE = Exercise(
             further=further,
             outputs={"output": "b n d_model"},
             examples=(
-                'encoder_block(np.eye(3), dict.fromkeys(["W_Q", "W_K", "W_V", "W_O", "W_1", "W_2"], np.eye(3))'
-                ' | dict.fromkeys(["b_1", "b_2", "beta_1", "beta_2"], np.zeros(3))'
-                ' | dict.fromkeys(["gamma_1", "gamma_2"], np.ones(3)), 1)',
+                "encoder_block(\n"
+                "    np.eye(3),\n"
+                "    dict.fromkeys('W_Q W_K W_V W_O W_1 W_2'.split(), np.eye(3))\n"
+                "    | dict.fromkeys('b_1 b_2 beta_1 beta_2'.split(), np.zeros(3))\n"
+                "    | dict.fromkeys('gamma_1 gamma_2'.split(), np.ones(3)),\n"
+                "    num_heads=1,\n"
+                ")",
             ),
             mistakes=(
                 pre_norm,

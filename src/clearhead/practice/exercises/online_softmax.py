@@ -247,10 +247,14 @@ EXERCISE = Exercise(
             further=further,
             outputs={"top": "n_q", "total": "n_q", "mixed": "n_q d_v"},
             examples=(
-                "online_softmax(np.array([-np.inf]), np.zeros(1), np.zeros((1, 1)), np.log([[1.0, 2.0]]), "
-                "np.array([[8.0], [4.0]]))",
-                "online_softmax(np.log([2.0]), np.array([1.5]), np.array([[8.0]]), np.log([[4.0, 1.0]]), "
-                "np.array([[2.0], [8.0]]))",
+                "online_softmax(\n"
+                "    np.array([-np.inf]), np.zeros(1), np.zeros((1, 1)),\n"
+                "    scores=np.log([[1.0, 2.0]]), values=np.array([[8.0], [4.0]]),\n"
+                ")",
+                "online_softmax(\n"
+                "    np.log([2.0]), np.array([1.5]), np.array([[8.0]]),\n"
+                "    scores=np.log([[4.0, 1.0]]), values=np.array([[2.0], [8.0]]),\n"
+                ")",
             ),
             mistakes=(
                 nothing_scaled_down,

@@ -248,8 +248,11 @@ EXERCISE = Exercise(
             further=further,
             outputs={"source words": "words"},
             examples=(
-                "read_alignment(np.array([[[0.1, 0.6, 0.3, 0.0], [0.4, 0.1, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]]), "
-                "np.array([0, 1, 1]), np.array([0, 1]))",
+                "read_alignment(\n"
+                "    np.array([[[0.4, 0.3, 0.3, 0.0], [0.7, 0.1, 0.2, 0.0], [0.0, 0.0, 0.0, 1.0]]]),\n"
+                "    source_words=np.array([0, 1, 1]),\n"
+                "    target_words=np.array([0, 1]),\n"
+                ")",
             ),
             mistakes=(
                 one_row_off,
