@@ -103,3 +103,7 @@ def test_mistakes_can_be_told_apart(exercise: Exercise, part: Part):
             continue  # each speaks of other numbers
         name = next(iter(told[0].keys() & told[1].keys())) if isinstance(told[0], dict) else ""
         assert not agree(part, outcomes[a], outcomes[b], name), f"{a} and {b} answer alike on every probe"
+
+
+def test_every_exercise_is_there():
+    assert [name for name in exercises.NAMES if name not in PRESENT] == []

@@ -23,7 +23,7 @@ from clearhead.practice.loops import Loop, first_loop, is_stub
 from clearhead.practice.naming import agree, named
 from clearhead.practice.probes import DRAWS, Probe, call_of, probes
 from clearhead.practice.shrinking import smallest
-from clearhead.practice.telling import about_axes, is_blank, sentence
+from clearhead.practice.telling import about_axes, is_blank, not_yet, sentence
 from clearhead.practice.verdict import Verdict
 
 Ask = Callable[[Part, Probe], Outcome]
@@ -78,8 +78,8 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
     finding = first_finding(part, trials(part), ask, got)
     if finding is None:
         return _manners(exercise, part, source)
-    if finding.kind == "nothing" and (is_stub(source, part.name) or is_blank(part, finding.difference)):
-        unwritten = sentence(part, "unwritten", finding.outcome, finding.difference)
+    if is_stub(source, part.name) or is_blank(part, finding.difference):
+        unwritten = not_yet(part, finding.difference)
         return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
     mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got)
     said = (mistake.said,) if mistake else told(part, finding, ask)

@@ -36,9 +36,11 @@ def is_blank(part: Part, found: Difference | None) -> bool:
     return bool(found and found.kind == "nothing" and found.output and part.stub)
 
 
-def _unwritten(part: Part, found: Difference) -> Said:
-    kind = "blank" if is_blank(part, found) else "unwritten"
-    return words.FOUND[kind].filled(name=part.name, output=_output(found))
+def not_yet(part: Part, found: Difference | None) -> Said:
+    """What to say of a function that is still empty, or of the first blank that is."""
+    if found and is_blank(part, found):
+        return words.FOUND["blank"].filled(output=_output(found))
+    return words.FOUND["unwritten"].filled(name=part.name)
 
 
 def _nothing(part: Part, found: Difference) -> Said:
@@ -103,7 +105,6 @@ def _values(part: Part, found: Difference) -> Said:
 
 
 TELL = {
-    "unwritten": _unwritten,
     "nothing": _nothing,
     "count": _count,
     "type": _type,

@@ -6,6 +6,7 @@ Nothing moves on without the learner's word. Without a terminal there are no key
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 import threading
@@ -121,15 +122,14 @@ KEYS = dict(zip("nhlrq", ACTIONS, strict=True)) | dict(zip("ㅜㅗㅣㄱㅂ", AC
 @contextlib.contextmanager
 def keys(press: Any) -> Iterator[bool]:
     """Hand every key that is pressed on, one by one, until the end; False if there is no terminal to press them in."""
-    try:
-        import termios
-        import tty
-
-        terminal = sys.stdin.fileno()
-        before = termios.tcgetattr(terminal)
-    except (ImportError, OSError, ValueError, termios.error):
+    if not _is_terminal():
         yield False
         return
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
     ended, wake = os.pipe()
     tty.setcbreak(terminal)
     thread = threading.Thread(target=_listen, args=(terminal, ended, press), daemon=True)
@@ -142,6 +142,11 @@ def keys(press: Any) -> Iterator[bool]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
         os.close(ended)
         os.close(wake)
+
+
+def _is_terminal() -> bool:
+    """Whether keys can be read one by one here: a terminal, on a system that has termios."""
+    return importlib.util.find_spec("termios") is not None and sys.stdin is not None and sys.stdin.isatty()
 
 
 def _listen(terminal: int, ended: int, press: Any) -> None:
