@@ -172,6 +172,23 @@ def test_what_is_not_installed_is_said_with_the_command_that_installs_it(practic
     assert "[practice]" in shown
 
 
+def test_one_can_begin_without_what_a_later_exercise_needs(practice, monkeypatch, tmp_path):
+    loaded = exercises.load
+
+    def load(name):
+        if name == "self_attention":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        return loaded(name)
+
+    monkeypatch.setattr(exercises, "load", load)
+    status, shown = practice()
+    assert status == 0
+    assert "The exercise self_attention needs torch" in shown
+    assert "1/3 softmax" in shown
+    assert "self_attention" in practice("list")[1]
+    assert practice("check", "self_attention")[0] == 1
+
+
 def test_damaged_progress_is_said(practice, tmp_path):
     practice()
     (tmp_path / "practice" / "progress.json").write_text("{")

@@ -44,8 +44,7 @@ def start(options: argparse.Namespace, workspace: Workspace, report: Report) -> 
     """Begin, or go on: the next exercise, what to do, and its file."""
     if workspace.is_new:
         report.say(words.WELCOME.filled(folder=workspace.folder))
-        for name in exercises.NAMES:
-            workspace.lay_down(load(name))
+        lay_down_all(workspace, report)
         workspace.save()
     current = workspace.current()
     if current is None:
@@ -55,6 +54,15 @@ def start(options: argparse.Namespace, workspace: Workspace, report: Report) -> 
     workspace.lay_down(exercise)
     report.introduce(exercise)
     return RIGHT
+
+
+def lay_down_all(workspace: Workspace, report: Report) -> None:
+    """A file for every exercise; those that need what is not installed are laid down when it is, and that is said."""
+    for name in exercises.NAMES:
+        try:
+            workspace.lay_down(exercises.load(name))
+        except ModuleNotFoundError as error:
+            report.say(missing(name, error))
 
 
 def list_all(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
@@ -143,11 +151,14 @@ def load(name: str) -> Exercise:
     try:
         return exercises.load(name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("clearhead"):
-            raise
-        raise RefusedError(
-            words.NEEDS.filled(name=name, module=error.name, command=advice.install("practice"))
-        ) from error
+        raise RefusedError(missing(name, error)) from error
+
+
+def missing(name: str, error: ModuleNotFoundError) -> Said:
+    """What to say of an exercise that needs what is not installed; a module of our own that is missing is a bug."""
+    if error.name is None or error.name.startswith("clearhead"):
+        raise error
+    return words.NEEDS.filled(name=name, module=error.name, command=advice.install("practice"))
 
 
 def _agree(options: argparse.Namespace) -> None:
