@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import json
 
 import pytest
@@ -173,17 +175,12 @@ def test_what_is_not_installed_is_said_with_the_command_that_installs_it(practic
 
 
 def test_one_can_begin_without_what_a_later_exercise_needs(practice, monkeypatch, tmp_path):
-    loaded = exercises.load
-
-    def load(name):
-        if name == "self_attention":
-            raise ModuleNotFoundError("No module named 'torch'", name="torch")
-        return loaded(name)
-
-    monkeypatch.setattr(exercises, "load", load)
+    module = importlib.import_module("clearhead.practice.exercises.self_attention")
+    lacking = dataclasses.replace(module.EXERCISE, imports="import numpy as np\nimport torhc")
+    monkeypatch.setattr(module, "EXERCISE", lacking)
     status, shown = practice()
     assert status == 0
-    assert "The exercise self_attention needs torch" in shown
+    assert "The exercise self_attention needs torhc" in shown
     assert "1/3 softmax" in shown
     assert "self_attention" in practice("list")[1]
     assert practice("check", "self_attention")[0] == 1

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import re
+import sys
 
 from clearhead.practice.exercise import Exercise
 
@@ -44,7 +47,14 @@ NAMES = (
 
 
 def load(name: str) -> Exercise:
-    """The exercise of a name of NAMES."""
+    """The exercise of a name of NAMES.
+
+    Raises:
+        ModuleNotFoundError: something that a learner's file imports is not installed; it is not imported to find out.
+    """
     module = importlib.import_module(f"clearhead.practice.exercises.{name}")
     exercise: Exercise = module.EXERCISE
+    for needed in re.findall(r"^(?:import|from) (\w+)", exercise.imports, re.MULTILINE):
+        if needed not in sys.modules and importlib.util.find_spec(needed) is None:
+            raise ModuleNotFoundError(f"No module named {needed!r}, which the exercise {name} needs", name=needed)
     return exercise
