@@ -7,9 +7,10 @@ import re
 # Names of this program, of files, and what a user types; all else in Latin letters is English.
 NAMES = "|".join(
     (
-        r"\S*\.(png|svg|pdf|gif|safetensors|txt|tsv|html)", "(attention|translator)/", "--?[a-z]+", r"\{[a-z,]+\}",
+        r"\S*\.(png|svg|pdf|gif|safetensors|txt|tsv|html|py)", "(attention|translator)/", "--?[a-z-]+", r"\{[a-z,]+\}",
         "'[^']*'", "`[^`]*`", "[A-Z]{1,10}", "clearhead", "translate", "visualize", "learn", "CLEARHEAD_LANG", "NumPy",
-        "PyTorch", "float16", "dates", "sentences", "all", "png", "svg", "pdf", "en", "ko",
+        "PyTorch", "float16", "dates", "sentences", "all", "png", "svg", "pdf", "en", "ko", "practice", "softmax",
+        "start", "list", "check-all", "check", "watch", "hint", "solution", "reset",
     )
 )  # fmt: skip
 

@@ -36,6 +36,7 @@ COMMANDS = {
     "visualize": Command("clearhead.page.command", words.SUMMARIES["visualize"]),
     "translate": Command("clearhead.translate.command", words.SUMMARIES["translate"]),
     "learn": Command("clearhead.learn.command", words.SUMMARIES["learn"]),
+    "practice": Command("clearhead.practice.command", words.SUMMARIES["practice"]),
 }
 
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 from clearhead.cli.words import ARGPARSE, LANGUAGE, MISUSED
 from clearhead.languages import LANGUAGES
 
-OPTION = "--language"
+OPTION, SHORT = "--language", "--lang"
 USAGE = 2  # the exit status that says a command was not used as it is to be
 
 
@@ -23,7 +23,7 @@ def asked_language(arguments: Sequence[str]) -> str | None:
         if argument == "--":
             break
         name, _, value = argument.partition("=")
-        if name == OPTION:
+        if name in (OPTION, SHORT):
             value = value or following
             asked = value if value in LANGUAGES else asked
     return asked
@@ -32,7 +32,7 @@ def asked_language(arguments: Sequence[str]) -> str | None:
 def without_language(arguments: Sequence[str]) -> list[str]:
     """The arguments from the command on, if the language was asked for before it."""
     rest = list(arguments)
-    while rest and rest[0].partition("=")[0] == OPTION and asked_language(rest[:2]) is not None:
+    while rest and rest[0].partition("=")[0] in (OPTION, SHORT) and asked_language(rest[:2]) is not None:
         rest = rest[1 if "=" in rest[0] else 2 :]
     return rest
 
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 def make_parser(prog: str, **options: str) -> argparse.ArgumentParser:
     """A parser with --help and --language, which takes no abbreviations."""
     parser = Parser(prog=prog, formatter_class=Formatter, allow_abbrev=False, **options)  # type: ignore[arg-type]
-    parser.add_argument(OPTION, choices=LANGUAGES, help=LANGUAGE())
+    parser.add_argument(OPTION, SHORT, choices=LANGUAGES, help=LANGUAGE())
     return parser
 
 

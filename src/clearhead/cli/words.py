@@ -40,6 +40,7 @@ SUMMARIES = {
     "learn": Said(
         "read the notes of the course, and see what you have read", "강의 노트를 읽고, 무엇을 읽었는지 봅니다"
     ),
+    "practice": Said("exercises that name your mistake", "틀린 곳을 짚어 주는 연습 문제를 풉니다"),
 }
 
 # Whatever argparse says to the user of a command; its English is what it looks a text up by.

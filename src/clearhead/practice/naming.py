@@ -1,0 +1,45 @@
+"""Which mistake of an exercise a wrong answer shows, if it shows exactly one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clearhead.practice.answers import Outcome
+from clearhead.practice.comparing import leaves, same
+from clearhead.practice.exercise import Mistake, Part
+
+
+def named(
+    part: Part, got: Sequence[Outcome], wrong: Sequence[tuple[Mistake, Sequence[Outcome]]], output: str = ""
+) -> Mistake | None:
+    """The one mistake whose outcomes are the learner's on every call.
+
+    got      the learner's outcomes, call by call
+    wrong    each mistake with its outcomes on the same calls
+    output   where the learner's answer differs first. Of mistakes that each speak of some numbers of a dict, only
+             those that speak of this one are asked.
+    """
+    found = [mistake for mistake, outcomes in wrong if agree(part, got, outcomes, output)]
+    return found[0] if len(found) == 1 else None
+
+
+def agree(part: Part, got: Sequence[Outcome], wrong: Sequence[Outcome], output: str = "") -> bool:
+    """Whether a learner's outcomes are those of a mistake, on every call."""
+    same_everywhere = all(_outcomes_agree(part, a, b, output) for a, b in zip(got, wrong, strict=True))
+    if not same_everywhere or any(a.failure is None for a in got):
+        return same_everywhere
+    # Where every call fails there is nothing but the errors' words to know a mistake by.
+    return [a.failure and a.failure.message for a in got] == [b.failure and b.failure.message for b in wrong]
+
+
+def _outcomes_agree(part: Part, got: Outcome, wrong: Outcome, output: str) -> bool:
+    if got.failure is not None or wrong.failure is not None:
+        return got.failure is not None and wrong.failure is not None and got.failure.name == wrong.failure.name
+    if set(got.changed) != set(wrong.changed):
+        return False
+    mine, theirs = leaves(part, got.answer), leaves(part, wrong.answer)
+    if mine is None or theirs is None:
+        return same(got.answer, wrong.answer, part.tolerance)
+    if isinstance(wrong.answer, dict) and output not in theirs:
+        return False
+    return all(name in mine and same(value, mine[name], part.tolerance) for name, value in theirs.items())

@@ -1,0 +1,82 @@
+"""The calls that an answer is tried with, named so that any process can draw the same one.
+
+A probe is a name, not the arguments: those may be functions or models, and are drawn anew from the name wherever they
+are needed, in the grader's process and in the learner's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearhead import tensors
+from clearhead.practice.exercise import Call, Part
+
+DRAWS = 4  # at the sizes an exercise begins with
+OTHER_DRAWS = 2  # at each of the other sizes
+
+
+class Probe(NamedTuple):
+    """A call by name: drawn for sizes with a seed, or the i-th of the further ones; its numbers maybe rounded.
+
+    sizes     ((letter, size), …), as the part orders them
+    further   which of `part.further`, or None for a drawn one
+    digits    how many digits after the point its arrays of floats keep, or None for all
+    """
+
+    sizes: tuple[tuple[str, int], ...] = ()
+    seed: int = 0
+    further: int | None = None
+    digits: int | None = None
+
+
+def call_of(part: Part, probe: Probe) -> Call:
+    """The call of a probe, the same one each time."""
+    rng = np.random.default_rng(probe.seed)
+    further = probe.further
+    call = part.draw(rng, dict(probe.sizes)) if further is None else list(part.further(rng))[further]
+    return call if probe.digits is None else _rounded(call, probe.digits)
+
+
+def probes(part: Part) -> list[Probe]:
+    """Every probe of a part: at its sizes, at other sizes, and the further calls."""
+    sizes = tuple(part.sizes.items())
+    drawn = [Probe(sizes, seed) for seed in range(DRAWS if sizes else 1)]
+    drawn += [Probe(tuple(other.items()), seed) for other in other_sizes(part) for seed in range(OTHER_DRAWS)]
+    return drawn + [Probe(further=i) for i, _ in enumerate(part.further(np.random.default_rng(0)))]
+
+
+def other_sizes(part: Part) -> Iterator[Mapping[str, int]]:
+    """The same sizes given to other letters, and a place further round, where that respects the smallest ones.
+
+    Some draws cannot take them, as where a width must be even; whoever uses them asks the solution first.
+    """
+    names, values = list(part.sizes), list(part.sizes.values())
+    seen = [values]
+    for turned in (values[::-1], values[1:] + values[:1]):
+        other = dict(zip(names, turned, strict=True))
+        if turned not in seen and all(size >= part.smallest.get(name, 1) for name, size in other.items()):
+            seen.append(turned)
+            yield other
+
+
+def _rounded(call: Call, digits: int) -> Call:
+    return Call(
+        tuple(_round(value, digits) for value in call.arguments),
+        {name: _round(value, digits) for name, value in call.keywords.items()},
+    )
+
+
+def _round(value: Any, digits: int) -> Any:
+    """Arrays and tensors of floats, alone or in tuples, lists and dicts; a single number, as eps is, stays itself."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim:
+        return np.round(value, digits) + 0.0  # no -0.0
+    if tensors.is_tensor(value) and value.is_floating_point() and value.ndim:
+        return value.detach().round(decimals=digits).requires_grad_(value.requires_grad)
+    if type(value) in (tuple, list):
+        return type(value)(_round(item, digits) for item in value)
+    if type(value) is dict:
+        return {name: _round(item, digits) for name, item in value.items()}
+    return value

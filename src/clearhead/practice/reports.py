@@ -1,0 +1,128 @@
+"""What the command prints: an exercise introduced, a verdict, hints, the list, how far one is."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from clearhead import advice
+from clearhead.languages import Said
+from clearhead.practice import exercises, showing, words
+from clearhead.practice.exercise import Exercise
+from clearhead.practice.verdict import Verdict
+from clearhead.practice.workspace import FOLDER, Workspace
+
+NARROW, WIDE = 40, 100  # columns: text is easier to read in lines of moderate length
+
+
+class Report:
+    """Prints to standard output, with colour if that is a terminal."""
+
+    def __init__(self, workspace: Workspace, console: Any = None) -> None:
+        from rich.console import Console
+
+        self.workspace = workspace
+        self.console = console or Console(highlight=False, soft_wrap=False)
+        self.console.width = max(NARROW, min(self.console.width, WIDE))
+
+    def say(self, said: Said, style: str = "") -> None:
+        self.console.print(said(), style=style, markup=False)
+
+    def introduce(self, exercise: Exercise, *, commands: bool = True) -> None:
+        """The task, its file, and what to type next."""
+        place = exercises.NAMES.index(exercise.name) + 1
+        self.console.print(f"{place}/{len(exercises.NAMES)} {exercise.name} · {exercise.title()}", style="bold")
+        self.console.print()
+        self.console.print(exercise.task(), markup=False, soft_wrap=True)
+        self.console.print()
+        said = words.WHAT_TO_DO if commands else words.WRITE_THERE
+        said = said.filled(file=self.workspace.file(exercise.name))
+        self._commands(said, exercise, ("check", "watch", "hint") if commands else ())
+
+    def watched(self, verdict: Verdict) -> None:
+        """A verdict where keys say what can be done next."""
+        showing.show(verdict, self.console)
+
+    def verdict(self, verdict: Verdict) -> None:
+        showing.show(verdict, self.console)
+        name = verdict.exercise.name
+        if not verdict.right:
+            self._commands(words.WHEN_WRONG, verdict.exercise, ("hint",))
+        elif self.workspace.following(name) is None:
+            self.all_done()
+        else:
+            self._commands(words.WHEN_RIGHT, verdict.exercise, ("solution", ""))
+
+    def hints(self, exercise: Exercise, count: int, *, commands: bool = True) -> None:
+        for number, hint in enumerate(exercise.hints[:count], 1):
+            self.console.print(words.HINT(number=number, total=len(exercise.hints)), style="bold")
+            self.console.print(f"  {hint()}", markup=False)
+        if commands and count < len(exercise.hints):
+            self._commands(words.MORE_HINTS, exercise, ("hint",))
+
+    def solution(self, exercise: Exercise) -> None:
+        from rich.syntax import Syntax
+
+        for part in exercise.parts:
+            self.console.print(Syntax(inspect.getsource(part.solution), "python", background_color="default"))
+
+    def was_reset(self, exercise: Exercise, kept: Path | None) -> None:
+        file = self.workspace.file(exercise.name)
+        self.say(words.RESET.filled(file=file))
+        if kept:
+            self.say(words.KEPT.filled(file=kept))
+
+    def list_all(self) -> None:
+        from rich.table import Table
+
+        current = self.workspace.current()
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for place, name in enumerate(exercises.NAMES, 1):
+            mark = "✓" if self.workspace.standing(name).passed else "→" if name == current else " "
+            style = {"✓": "green", "→": "bold"}.get(mark, "")
+            table.add_row(mark, f"{place:>2}", name, _title(name), style=style)
+        self.console.print(table)
+        self._how_far()
+
+    def progress(self, names: Sequence[str]) -> Iterator[str]:
+        """The names one by one, with a bar in a terminal."""
+        from rich.progress import track
+
+        yield from track(names, description=words.CHECKING(), console=self.console, transient=True)
+
+    def summary(self, verdicts: Sequence[Verdict]) -> None:
+        """A line for each exercise, with the first sentence of what is not right."""
+        for verdict in verdicts:
+            mark = showing.mark(verdict)
+            self.console.print(f"{mark} {verdict.exercise.name}", style=showing.COLOURS[mark])
+            if mark == showing.WRONG:
+                self.console.print(f"    {verdict.said[0]()}", markup=False)
+        self._how_far()
+
+    def all_done(self) -> None:
+        self.say(words.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
+
+    def _how_far(self) -> None:
+        passed = sum(self.workspace.standing(name).passed for name in exercises.NAMES)
+        self.console.print()
+        self.say(words.HOW_FAR.filled(passed=passed, total=len(exercises.NAMES)))
+
+    def _commands(self, said: Said, exercise: Exercise, actions: Sequence[str]) -> None:
+        """What can be typed next, a line each."""
+        self.say(said)
+        where = "" if self.workspace.folder == FOLDER else f" --workspace {shlex.quote(str(self.workspace.folder))}"
+        lines = [f"{advice.program()} practice{f' {a} {exercise.name}' if a else ''}{where}" for a in actions]
+        for line, action in zip(lines, actions, strict=True):
+            padded = line.ljust(max(map(len, lines)))
+            self.console.print(f"  {padded}  {words.DOES[action]()}", markup=False, soft_wrap=True)
+
+
+def _title(name: str) -> str:
+    """The title of an exercise; one that needs what is not installed is listed all the same."""
+    try:
+        return exercises.load(name).title()
+    except ModuleNotFoundError:
+        return ""

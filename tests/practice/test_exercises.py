@@ -1,0 +1,109 @@
+"""Every exercise keeps its promises: its solution is right, and each of its mistakes is caught under its own name."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from clearhead.languages import LANGUAGES
+from clearhead.practice import exercises, grading
+from clearhead.practice.comparing import difference
+from clearhead.practice.exercise import Exercise, Part
+from clearhead.practice.grading import check, mistaken, ours, trials
+from clearhead.practice.naming import agree
+from clearhead.practice.probes import probes
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(exercises.__file__).parent
+RIGHT = Path(__file__).parent / "right"
+PRESENT = [name for name in exercises.NAMES if (FOLDER / f"{name}.py").exists()]
+LOADED = {name: exercises.load(name) for name in PRESENT}
+PARTS = [pytest.param(e, part, id=f"{name}-{part.name}") for name, e in LOADED.items() for part in e.parts]
+MISTAKES = [
+    pytest.param(e, part, mistake, id=f"{name}-{part.name}-{mistake.name}")
+    for name, e in LOADED.items()
+    for part in e.parts
+    for mistake in part.mistakes
+]
+
+
+def rights(name):
+    """The right answers that are written otherwise, by function."""
+    spec = importlib.util.spec_from_file_location(f"right_{name}", RIGHT / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.RIGHT
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_it_belongs_to_a_note_and_a_section_that_are_there(name):
+    exercise = LOADED[name]
+    assert exercise.name == name
+    for language, section in zip(LANGUAGES, exercise.section, strict=True):
+        (note,) = (ROOT / "study_notes" / language).glob(f"{exercise.note}_*.md")
+        headings = re.findall(r"^#+ (.+)$", note.read_text(encoding="utf-8"), re.MULTILINE)
+        assert section in headings, f"{note.name} of {language} has no heading {section!r}: {headings}"
+
+
+@pytest.mark.parametrize(("exercise", "part"), PARTS)
+def test_judge_and_solution_agree_wherever_they_are_asked(exercise: Exercise, part: Part):
+    for probe in probes(part):
+        judge, solution = ours(part, part.judge, probe), ours(part, part.solution, probe)
+        if probe.further is None and probe.sizes != tuple(part.sizes.items()) and (judge.failure or solution.failure):
+            continue  # other sizes, which not every draw can take
+        assert judge.failure is None, judge.failure
+        assert solution.failure is None, solution.failure
+        assert difference(part, judge.answer, solution.answer, solution.answer) is None, probe
+
+
+@pytest.mark.parametrize(("exercise", "part"), PARTS)
+def test_the_solution_is_right(exercise: Exercise, part: Part):
+    verdict = check(exercise, {part.name: part.solution})
+    assert verdict.right, (verdict.kind, verdict.said)
+
+
+@pytest.mark.parametrize(("exercise", "part"), PARTS)
+def test_right_answers_written_otherwise_are_right(exercise: Exercise, part: Part):
+    answers = rights(exercise.name)[part.name]
+    assert len(answers) >= 2
+    for answer in answers:
+        verdict = check(exercise, {part.name: answer})
+        assert verdict.right, (answer.__name__, verdict.kind, verdict.said)
+
+
+@pytest.mark.parametrize(("exercise", "part", "mistake"), MISTAKES)
+def test_each_mistake_is_caught_and_named(exercise: Exercise, part: Part, mistake, monkeypatch):
+    monkeypatch.setattr(grading, "EXPLAINING", 0)  # the smallest counterexample is another test's
+    verdict = check(exercise, {part.name: completed(part, mistake) if answers_a_dict(part) else mistake.wrong})
+    assert (verdict.right, verdict.mistake) == (False, mistake.name), (verdict.kind, verdict.said)
+    for language in LANGUAGES:
+        assert verdict.said[0](language) == mistake.said(language)
+
+
+def answers_a_dict(part: Part) -> bool:
+    return isinstance(trials(part)[0].expected, dict)
+
+
+def completed(part: Part, mistake):
+    """A mistake that gives some numbers of a dict, with the right ones for the rest."""
+    return lambda *arguments, **keywords: part.solution(*arguments, **keywords) | mistake.wrong(*arguments, **keywords)
+
+
+@pytest.mark.parametrize(("exercise", "part"), PARTS)
+def test_mistakes_can_be_told_apart(exercise: Exercise, part: Part):
+    outcomes = {mistake.name: answers for mistake, answers in mistaken(part)}
+    assert len(outcomes) == len(part.mistakes), "two mistakes have one name"
+    for a, b in itertools.combinations(outcomes, 2):
+        told = outcomes[a][0].answer, outcomes[b][0].answer
+        if all(isinstance(answer, dict) for answer in told) and not told[0].keys() & told[1].keys():
+            continue  # each speaks of other numbers
+        name = next(iter(told[0].keys() & told[1].keys())) if isinstance(told[0], dict) else ""
+        assert not agree(part, outcomes[a], outcomes[b], name), f"{a} and {b} answer alike on every probe"
+
+
+def test_every_exercise_is_there():
+    assert [name for name in exercises.NAMES if name not in PRESENT] == []

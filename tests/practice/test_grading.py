@@ -1,0 +1,138 @@
+"""Whatever is wrong with an answer, the first thing to say about it is found, and said in both languages."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from clearhead import practice
+from clearhead.languages import LANGUAGES, Said
+from clearhead.practice import exercises, words
+from clearhead.practice.exercise import Call, Exercise, Part
+from clearhead.practice.grading import check
+
+SOFTMAX = exercises.load("softmax")
+right = SOFTMAX.parts[0].solution
+
+
+def verdict_on(function):
+    return check(SOFTMAX, function)
+
+
+def wrongly(change):
+    return lambda x, axis=-1: change(right(x, axis))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "says"),
+    [
+        (lambda x, axis=-1: None, "nothing", "hands nothing back"),
+        (lambda x, axis=-1: 1 / 0, "exception", "ZeroDivisionError"),
+        (lambda x: x, "exception", "unexpected keyword argument 'axis'"),
+        (wrongly(list), "type", "should be an array, and is a tuple or list"),
+        (wrongly(lambda y: y.T), "shape", "should have the shape (a = 2, b = 3, c = 5), and has (5, 3, 2)"),
+        (wrongly(lambda y: y.astype(np.float32)), "dtype", "should hold float64 numbers, and holds float32 numbers"),
+        (wrongly(lambda y: np.where(y < 0.2, np.nan, y)), "nan", "holds NaN where there should be a number"),
+        (wrongly(lambda y: np.where(y < 0.2, np.inf, y)), "nan", "holds inf"),
+        (wrongly(lambda y: y**2), "values", "30 of its 30 numbers are not right"),
+    ],
+)
+def test_the_first_thing_to_say(answer, kind, says):
+    verdict = verdict_on(answer)
+    assert (verdict.kind, verdict.mistake) == (kind, None)
+    assert says in verdict.said[0].en
+    for language in LANGUAGES:
+        assert verdict.said[0](language)
+
+
+def test_axes_are_named():
+    assert words.AXES_TURNED.filled(got="(c = 5, b = 3, a = 2)") in verdict_on(wrongly(lambda y: y.T)).said
+    assert words.AXIS_MISSING.filled(letters="c = 5") in verdict_on(wrongly(lambda y: y.sum(-1))).said
+    assert words.AXIS_ADDED.filled(size=1) in verdict_on(wrongly(lambda y: y[..., None])).said
+
+
+def test_what_else_can_be_seen_is_said():
+    assert words.FACTOR.filled(factor="2") in verdict_on(wrongly(lambda y: 2 * y)).said
+    small = verdict_on(lambda x, axis=-1: right(x, axis) if abs(x).max() < 100 else right(x, axis) ** 2)
+    assert small.said[1] == words.ONLY_FURTHER
+
+
+def test_a_counterexample_is_as_small_as_it_can_be():
+    verdict = verdict_on(lambda x, axis=-1: np.exp(x - x.max(axis=axis, keepdims=True)))
+    assert verdict.mistake == "not_divided"
+    assert sum(len(row) for row in verdict.example.got) == 2
+
+
+def test_writing_into_an_argument():
+    def writes(x, axis=-1):
+        x -= x.max(axis=axis, keepdims=True)
+        return right(x, axis)
+
+    verdict = verdict_on(writes)
+    assert (verdict.kind, verdict.said[0].en.count("`x`")) == ("changed", 1)
+
+
+def test_an_answer_that_depends_on_the_calls_before():
+    count = itertools.count()
+    first = len(practice.grading.trials(SOFTMAX.parts[0]))
+    assert verdict_on(lambda x, axis=-1: right(x, axis) * (1 if next(count) < first else 2)).kind == "random"
+
+
+def test_loops_where_none_are_wanted():
+    def looped(x, axis=-1):
+        for _ in x:
+            pass
+        return right(x, axis)
+
+    verdict = verdict_on(looped)
+    assert verdict.kind == "loop"
+    assert "line 2" in verdict.said[0].en
+
+
+def pair(x):
+    return x, 2 * x
+
+
+PAIR = Exercise(
+    name="pair", note="01", section=Said("s", "s"), title=Said("t", "t"), task=Said("t", "t"),
+    hints=(Said("1", "1"),) * 3,
+    parts=(Part(solution=pair, judge=pair, outputs={"a": "n", "b": "n"}, sizes={"n": 3},
+                draw=lambda rng, sizes: Call((rng.standard_normal(sizes["n"]),))),),
+)  # fmt: skip
+
+
+def test_the_number_of_outputs():
+    assert "returned one: an array" in check(PAIR, lambda x: x).said[0].en
+    assert "and returned 3" in check(PAIR, lambda x: (x, x, x)).said[0].en
+    assert "`b` is None" in check(PAIR, lambda x: (x, None)).said[0].en
+    assert check(PAIR, lambda x: [x, 2 * x]).right
+
+
+def test_blanks_and_missing_names():
+    def costs():
+        return {"bytes": 4000, "flops": 8}
+
+    part = Part(solution=costs, judge=costs, stub="def costs():\n    ...")
+    exercise = Exercise(**{name: getattr(PAIR, name) for name in ("note", "section", "title", "task", "hints")},
+                        name="costs", parts=(part,))  # fmt: skip
+    assert check(exercise, lambda: {"bytes": ..., "flops": 8}).said[0].en.startswith("`bytes` is still blank")
+    assert check(exercise, lambda: {"bytes": 4000}).said[0].en.startswith("The answers lack `flops`")
+    assert check(exercise, lambda: {"bytes": 4000, "flops": 9}).said[0].en == "`flops` is not right yet."
+
+
+def test_a_notebook_checks_any_function_by_name():
+    assert practice.check("softmax", right)
+    assert not practice.check("softmax", lambda x, axis=-1: x)
+
+
+def test_what_a_notebook_gets_wrong(unchecked):
+    with pytest.raises(ValueError, match=r"name must be one of .* got 'sofmax'"):
+        practice.check("sofmax", right)
+    with pytest.raises(TypeError, match="check takes functions, got ndarray: hand over softmax itself"):
+        practice.check("softmax", right(np.ones(3)))
+    with pytest.raises(TypeError, match=r'check\("softmax", softmax\)'):
+        practice.check("softmax")
+    with pytest.raises(ValueError, match="softmax asks for one function, got 2"):
+        practice.check("softmax", right, right)
