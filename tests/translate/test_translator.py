@@ -235,7 +235,7 @@ class TestShipped:
         assert found.text == english
         assert found.sure
 
-    def test_it_doubts_what_it_gets_wrong(self, shipped):
+    def test_it_doubts_what_it_gets_wrong(self, shipped, unchecked):
         """Of unseen and odd texts: what is called sure is right, and of what is wrong four fifths are not called so."""
         examples = [*sentences(1, 300).test, *dates(1, 100).test]
         odd = odd_texts(examples[:300], shipped.vocabulary, 75, seed=1)
@@ -257,7 +257,7 @@ class TestShipped:
         assert np.mean([one.sure for one in judged if one.right]) >= 0.95
 
     @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.98), (sentences, 0.98)], ids=["dates", "sentences"])
-    def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal):
+    def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal, unchecked):
         """Four hundred texts, freely written, by the NumPy model and by the same weights on clearhead.torch."""
         examples = unseen(1, 400).test
         found = shipped.translate([example.source for example in examples])
@@ -267,7 +267,7 @@ class TestShipped:
         assert write(model, sources, max_len=shipped.longest[1] + 10) == [t.target_ids for t in found]
 
     @pytest.mark.parametrize("unseen", [dates, sentences], ids=["dates", "sentences"])
-    def test_attention_finds_the_content_words(self, shipped, unseen):
+    def test_attention_finds_the_content_words(self, shipped, unseen, unchecked):
         scores = alignment_scores(shipped, unseen(1, 80).test)
         (score,) = (score for score in scores if score.reader == shipped.reader)
         assert score.accuracy >= 0.95
