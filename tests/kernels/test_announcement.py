@@ -32,6 +32,13 @@ def test_at_a_terminal(language, words):
     child.expect(pexpect.EOF)
 
 
+def test_not_where_quiet_is_asked_for():
+    quiet = {**os.environ, "CLEARHEAD_QUIET": "1"}
+    child = pexpect.spawn(sys.executable, ["-c", SCRIPT], env=quiet, encoding="utf-8", timeout=60)
+    child.expect(pexpect.EOF)
+    assert child.before.split() == ["2"]
+
+
 def test_not_in_a_script(tmp_path):
     out = tmp_path / "out"
     status = os.system(f"{sys.executable} -c '{SCRIPT}' >{out} 2>&1")

@@ -1,12 +1,13 @@
 """Telling somebody who waits that a kernel is being compiled, which happens once on a machine.
 
 Said on stderr, and only where a person reads along: at a terminal, where the line is wiped away when it is done, or in
-a notebook. A script whose output goes to a file or a pipe is not touched.
+a notebook. A script whose output goes to a file or a pipe is not touched, and with CLEARHEAD_QUIET=1 nothing is said.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from typing import Any
 
@@ -25,6 +26,7 @@ KERNELS = {
     "observe": Said("looking at attention", "어텐션을 살펴보는 코드를"),
     "windows": Said("weights computed again", "가중치를 다시 구하는 코드를"),
 }
+VARIABLE = "CLEARHEAD_QUIET"
 WIPED = "\r\x1b[K"
 
 
@@ -53,7 +55,7 @@ def _is_kernel(event: Any) -> bool:
 
 
 def _somebody_reads() -> bool:
-    return sys.stderr is not None and (sys.stderr.isatty() or _in_a_notebook())
+    return not os.environ.get(VARIABLE) and sys.stderr is not None and (sys.stderr.isatty() or _in_a_notebook())
 
 
 def _in_a_notebook() -> bool:
