@@ -6,6 +6,7 @@ import pytest
 from tests.documents import ROOT, prose, spans
 from tests.test_study_notes import NAMES
 
+from clearhead import practice
 from clearhead.languages import LANGUAGES, RefusedError
 from clearhead.learn import notes
 from clearhead.learn.notes import NOTES, asked_note, folder
@@ -24,6 +25,13 @@ def test_a_note_knows_its_exercises(note, language):
     section = prose(f"study_notes/{language}/{note.name}.md").partition(f"\n## {EXERCISES[language]}\n")[2]
     named = spans(section.partition("\n## ")[0])
     assert [name for name in note.exercises if name not in named] == []
+
+
+def test_the_exercises_of_a_note_are_those_that_practice_has_for_it():
+    practised = {note.number: set() for note in NOTES}
+    for name in practice.exercises.NAMES:
+        practised[practice.exercises.load(name).note].add(name)
+    assert {note.number: set(note.exercises) for note in NOTES} == practised
 
 
 def test_title_and_question_are_those_of_the_note():

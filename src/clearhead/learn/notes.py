@@ -49,12 +49,21 @@ class Note(NamedTuple):
 NOTES = (
     Note("01_attention_intuition", ("softmax", "weights_by_hand")),
     Note("02_self_attention", ("scaled_dot_product_attention", "self_attention", "shapes")),
-    Note("03_multi_head", ("split_heads", "merge_heads", "multi_head_attention", "costs")),
+    Note("03_multi_head", ("split_heads", "merge_heads", "multi_head_attention", "grouped_heads", "costs")),
     Note("04_positional_encoding", ("positional_encoding", "position_matters", "rope", "alibi", "relative_bias")),
     Note("05_masks", ("causal_mask", "padding_mask", "masked_attention", "window_mask")),
     Note(
         "06_cross_attention_and_transformer",
-        ("cross_attention", "layer_norm", "encoder_block", "decoder_step", "greedy_decoding", "read_alignment"),
+        (
+            "cross_attention",
+            "layer_norm",
+            "encoder_block",
+            "decoder_step",
+            "greedy_decoding",
+            "read_alignment",
+            "attention_in_torch",
+            "train_a_copier",
+        ),
     ),
     Note(
         "07_efficient_attention",
