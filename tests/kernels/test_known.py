@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import clearhead
 from clearhead import kernels, masks
+from clearhead.kernels.remembering import Remembered
 
 rng = np.random.default_rng(0)
 
@@ -15,9 +18,9 @@ def arrays(*shapes, kind=np.float32):
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    known = {}
-    monkeypatch.setattr(kernels.known, "_known", known)
-    return known
+    calls = Remembered(512)
+    monkeypatch.setattr(kernels.known, "calls", calls)
+    return calls
 
 
 KNOWN = {
@@ -37,10 +40,10 @@ def test_keys_that_are_split_among_tasks(kind, return_lse, nothing_known):
     shapes = (2, 1, 16), (2, 2000, 16), (2, 2000, 16)
     assert "keys are split" in clearhead.explain(*arrays(*shapes)).reason
     clearhead.attention(*arrays(*shapes, kind=kind), return_lse=return_lse)
-    assert len(nothing_known) == 1
+    assert len(nothing_known.values) == 1
     inputs = arrays(*shapes, kind=kind)
     again = clearhead.attention(*inputs, return_lse=return_lse)
-    nothing_known.clear()
+    nothing_known.forget()
     np.testing.assert_equal(again, clearhead.attention(*inputs, return_lse=return_lse))
 
 
@@ -48,11 +51,11 @@ def test_keys_that_are_split_among_tasks(kind, return_lse, nothing_known):
 def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(options, nothing_known):
     shapes = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)
     clearhead.attention(*arrays(*shapes), **options)
-    assert len(nothing_known) == 1
+    assert len(nothing_known.values) == 1
     inputs = arrays(*shapes)
     again = clearhead.attention(*inputs, **options)
-    assert len(nothing_known) == 1
-    nothing_known.clear()
+    assert len(nothing_known.values) == 1
+    nothing_known.forget()
     np.testing.assert_equal(again, clearhead.attention(*inputs, **options))
 
 
@@ -77,7 +80,7 @@ def test_what_somebody_else_can_change_is_not_remembered(nothing_known):
         assert not np.array_equal(before, after)
         truth, _ = clearhead.scaled_dot_product_attention(*(x.astype(np.float64) for x in (q, k, v)), mask)
         np.testing.assert_allclose(after, truth, rtol=0, atol=1e-6)
-    assert not nothing_known
+    assert not nothing_known.values
 
 
 def test_a_view_of_other_strides_is_another_call(nothing_known):
@@ -95,8 +98,23 @@ def test_bad_numbers_are_refused_after_good_ones():
         clearhead.attention(q, k, v, scale=True)
 
 
-def test_as_many_as_can_be_are_remembered(monkeypatch, nothing_known):
-    monkeypatch.setattr(kernels.known, "MOST", 3)
-    for n in range(1, 6):
-        clearhead.attention(*arrays((2, n, 8), (2, n, 8), (2, n, 8)))
-    assert [key[0][1] for key in nothing_known] == [3, 4, 5]
+def test_a_mask_that_cannot_be_hashed():
+    @dataclasses.dataclass
+    class Rule:
+        step: int
+
+        def __call__(self, b, h, i, j):
+            return (i + j) % self.step > 0
+
+    q, k, v = arrays((4, 6, 8), (4, 6, 8), (4, 6, 8))
+    mask = masks.where(Rule(3))
+    np.testing.assert_equal(clearhead.attention(q, k, v, mask), clearhead.attention(q, k, v, mask.array(6)))
+
+
+def test_masks_made_anew_for_each_call_do_not_fill_the_memory(monkeypatch):
+    calls = Remembered(512, most_bytes=10_000)
+    monkeypatch.setattr(kernels.known, "calls", calls)
+    q, k, v = arrays((2, 1, 70, 8), (2, 1, 70, 8), (2, 1, 70, 8))
+    for _ in range(20):
+        clearhead.attention(q, k, v, masks.key_lengths([50, 70]))
+    assert 0 < len(calls.values) <= 10_000 // (2 * 2 * 70 * 8)

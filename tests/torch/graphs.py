@@ -102,24 +102,17 @@ def a_layer_of_ours_is_one_graph():
     assert_same_bits(layer, [x])
 
 
-def torch_finds_nothing_wrong_with_the_operator():
+def torch_finds_nothing_wrong_with_the_operators():
     q, k, v = tensors()
-    inputs = (
-        q,
-        k,
-        v,
-        None,
-        None,
-        None,
-        operator.number_of(masks.causal()),
-        "bias",
-        None,
-        None,
-        0.0,
-        None,
-        None,
-    )
-    torch.library.opcheck(torch.ops.clearhead.attention.default, inputs)
+    number = operator.number_of(masks.causal())
+    bias = torch.randn(7, 5, requires_grad=True).transpose(-1, -2)
+    sink = torch.tensor(0.3, requires_grad=True)
+    options = (number, "bias", None, None, 0.0, None, None)
+    torch.library.opcheck(torch.ops.clearhead.attention.default, (q, k, v, bias, sink, None, *options))
+    with torch.no_grad():
+        output = torch.ops.clearhead.attention(q, k, v, bias, sink, None, *options)
+        inputs = (q, k, v, bias, sink, None, *output, torch.ones_like(output[0]), None, *options, True, True)
+        torch.library.opcheck(torch.ops.clearhead.attention_backward.default, inputs)
 
 
 def masks_that_mean_the_same_share_a_number():
@@ -136,7 +129,7 @@ TESTS = [
     other_lengths_need_no_other_graph,
     a_bias_by_distance_breaks_the_graph_and_not_the_answer,
     a_layer_of_ours_is_one_graph,
-    torch_finds_nothing_wrong_with_the_operator,
+    torch_finds_nothing_wrong_with_the_operators,
     masks_that_mean_the_same_share_a_number,
 ]
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.autograd import forward_ad
 
 from clearhead import kernels, masks
+from clearhead.kernels.remembering import Remembered
 from clearhead.torch import attention
 
 
@@ -18,20 +20,20 @@ SHAPES = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    known = {}
-    monkeypatch.setattr(kernels.known, "_known", known)
-    return known
+    calls = Remembered(512)
+    monkeypatch.setattr(kernels.known, "calls", calls)
+    return calls
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("mask", [None, masks.causal(), masks.key_lengths([5, 7])], ids=repr)
 def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(kind, mask, nothing_known):
     attention(*tensors(*SHAPES, kind=kind), mask, return_lse=True)
-    assert len(nothing_known) == 1
+    assert len(nothing_known.values) == 1
     inputs = [x + 1 for x in tensors(*SHAPES, kind=kind)]
     again = attention(*inputs, mask, return_lse=True)
-    assert len(nothing_known) == 1
-    nothing_known.clear()
+    assert len(nothing_known.values) == 1
+    nothing_known.forget()
     for known, new in zip(again, attention(*inputs, mask, return_lse=True), strict=True):
         assert torch.equal(known, new)
         assert known.dtype == new.dtype
@@ -45,10 +47,10 @@ def test_gradients_too(mask, nothing_known):
         return [x.grad for x in leaves]
 
     gradients(tensors(*SHAPES))
-    assert len(nothing_known) == 1
+    assert len(nothing_known.values) == 1
     inputs = [x + 1 for x in tensors(*SHAPES)]
     again = gradients(inputs)
-    nothing_known.clear()
+    nothing_known.forget()
     for known, new in zip(again, gradients(inputs), strict=True):
         assert torch.equal(known, new)
 
@@ -90,3 +92,15 @@ class TestWhatIsNotPlain:
         attention(q, k, v)
         with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(RuntimeError):
             attention(q, k, v)
+
+    def test_forward_mode(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="no forward-mode derivative"):
+            attention(forward_ad.make_dual(q, torch.ones_like(q)), k, v)
+
+    def test_zeros_without_memory(self):
+        q, k, v = tensors(*SHAPES)
+        attention(q, k, v)
+        with pytest.raises(RuntimeError, match="ZeroTensor"):
+            attention(torch._efficientzerotensor(q.shape), k, v)

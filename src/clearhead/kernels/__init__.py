@@ -27,6 +27,7 @@ What they are made of:
     places       which places of a tile are masked          backward_rows  what backward takes in and gives out
     target       how wide this machine's vectors are        vector       vector arithmetic as LLVM IR
     compiler     compiling, and the cache on disk           announcement telling who waits for it
+    remembering  what was worked out before
 
 Nothing here checks its arguments; `clearhead.call` has done so.
 The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.

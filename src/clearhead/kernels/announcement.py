@@ -31,27 +31,29 @@ WIPED = "\r\x1b[K"
 
 
 class Announcer(event.Listener):
-    """Hears from numba when something begins to be compiled, and when that ends, well or not."""
+    """Hears from numba when something begins to be compiled, and when that ends, well or not.
+
+    Everybody's functions are heard of, and an error here would be theirs: so none leaves.
+    """
 
     def on_start(self, event: Any) -> None:
-        kernel = _waited_for(event)
-        if kernel is not None:
-            _write(WAIT(kernel=KERNELS[kernel]()) + ("" if sys.stderr.isatty() else "\n"))
+        with contextlib.suppress(Exception):
+            kernel = _waited_for(event)
+            if kernel is not None:
+                _write(WAIT(kernel=KERNELS[kernel]()) + ("" if sys.stderr.isatty() else "\n"))
 
     def on_end(self, event: Any) -> None:
-        if _waited_for(event) is not None and sys.stderr.isatty():
-            _write(WIPED)
+        with contextlib.suppress(Exception):
+            if _waited_for(event) is not None and sys.stderr.isatty():
+                _write(WIPED)
 
 
 def _waited_for(event: Any) -> str | None:
     """Which of our kernels an event is about, if one is, and somebody reads along."""
-    room, _, file = event.data["dispatcher"].py_func.__module__.rpartition(".")
-    return file if room == __package__ and file in KERNELS and _is_kernel(event) and _somebody_reads() else None
-
-
-def _is_kernel(event: Any) -> bool:
-    """Whether it is a kernel, not one of the functions it is made of."""
-    return bool(event.data["dispatcher"].py_func.__name__ == "run")
+    function = event.data["dispatcher"].py_func
+    room, _, file = function.__module__.rpartition(".")
+    is_kernel = room == __package__ and file in KERNELS and function.__name__ == "run"
+    return file if is_kernel and _somebody_reads() else None
 
 
 def _somebody_reads() -> bool:
@@ -65,6 +67,5 @@ def _in_a_notebook() -> bool:
 
 
 def _write(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):  # nobody is there any more
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    sys.stderr.write(text)
+    sys.stderr.flush()

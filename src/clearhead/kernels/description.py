@@ -14,6 +14,7 @@ from clearhead.kernels.formats import stored_kind
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, FULL_BIAS, NO_BIAS, RELATIVE_BIAS, Job, Strided
 from clearhead.kernels.plan import Plan
+from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.structs import AXES, Axes, first_word, pack
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
@@ -180,7 +181,7 @@ else:
         return address
 
 
-_packed: dict[tuple[Any, ...], array.array[int]] = {}
+_packed: Remembered[array.array[int]] = Remembered(MOST_PACKED)
 _PLACES = [first_word(Job, name) for name in Arrays._fields]  # a Strided begins with its address
 _SEED, _FIRST_QUERY, _FIRST_KEY, _PHASE = (
     first_word(Job, name) for name in ("seed", "first_query", "first_key", "phase")
@@ -195,9 +196,8 @@ def packed_job(call: Call, plan: Plan, arrays: Arrays) -> array.array[int]:
     )  # fmt: skip
     known = _packed.get(like_it)
     if known is None:
-        if len(_packed) >= MOST_PACKED:
-            _packed.pop(next(iter(_packed)), None)  # the oldest
-        known = _packed[like_it] = pack(Description(call, plan).job_on(arrays))
+        known = pack(Description(call, plan).job_on(arrays))
+        _packed.keep(like_it, known)
     packed = known[:]
     for place, x in zip(_PLACES, arrays, strict=True):
         if x is not None:

@@ -19,12 +19,13 @@ from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
 from clearhead.kernels.launch import join_parts, launch_packed, operations, plan_of
+from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.structs import first_word
 from clearhead.kernels.sums import Sums
 from clearhead.masks import Mask
 
 MOST = 512  # calls that are remembered
-LONGEST = 4096  # queries of one that is: their runs of keys are 64 KiB
+LONGEST = 4096  # queries of one that is; in longer ones what comes before the work is not noticed
 
 # What is wanted of a call: its output, also its lse, also the sums for its derivative.
 OUTPUT, LSE, SUMS = range(3)
@@ -56,12 +57,7 @@ class Known(NamedTuple):
         launch_packed(forward.run, packed, self.kind, self.tasks, self.room, self.operations)
 
 
-_known: dict[Hashable, Known] = {}
-
-
-def known(key: Hashable) -> Known | None:
-    """What is known of calls with this key."""
-    return _known.get(key)
+calls: Remembered[Known] = Remembered(MOST)
 
 
 def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
@@ -75,9 +71,9 @@ def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: 
 
 
 def plain(mask: Any, scale: Any, softcap: Any) -> bool:
-    """Whether a mask and numbers are such that equal ones mean the same."""
+    """Whether a mask and numbers are such that equal ones mean the same, now and later."""
     return (
-        (mask is None or isinstance(mask, Mask))
+        (mask is None or (isinstance(mask, Mask) and mask.lasting()))
         and (scale is None or type(scale) is float)
         and (softcap is None or type(softcap) is float)
     )
@@ -106,11 +102,6 @@ def attend(
     return output, lse
 
 
-def lasting(key: Hashable | None, mask: Any) -> bool:
-    """Whether a call with this key, if it is a plain one, will mean the same when it comes again."""
-    return key is not None and (mask is None or mask.lasting())
-
-
 def remember(key: Hashable, call: Call, wanted: int) -> None:
     """Know a call from now on, if it is one that can be."""
     plan = plan_of(call)
@@ -126,9 +117,8 @@ def remember(key: Hashable, call: Call, wanted: int) -> None:
     sums = Sums.empty(output.shape[:-1], call.kind) if wanted >= SUMS else None
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
     seen = shape if call.has_heads else shape[1:]
-    if len(_known) >= MOST:
-        _known.pop(next(iter(_known)), None)  # the oldest
-    _known[key] = Known(
+    known = Known(
         packed, plan.splits, seen, seen[:-1], shape[:-1], call.kind, plan.tasks, plan.scratch.end, operations(call),
         call.ranges,
     )  # fmt: skip
+    calls.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

@@ -191,7 +191,7 @@ def derived(
     )
     inputs = (q, k, v, bias, table, sinks)
     return tuple(
-        to_torch(np.ascontiguousarray(g)).to(x.dtype) if need and g is not None and x is not None else None
+        to_torch(np.require(g, requirements="C")).to(x.dtype) if need and g is not None and x is not None else None
         for g, x, need in zip(found, inputs, wanted, strict=True)
     )
 

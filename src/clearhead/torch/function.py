@@ -100,7 +100,7 @@ def attention(
     if compiling:
         from clearhead.torch import operator  # here, since it loads torch's compiler
 
-        if strict or not operator.fits_a_graph(q, bias) or not has_kernels(q.device):
+        if strict or not operator.fits_a_graph(q, k, v, bias) or not has_kernels(q.device):
             return operator.outside_a_graph(
                 attention, q, k, v, mask, bias=bias, scale=scale, softcap=softcap, sinks=sinks, dropout=dropout,
                 seed=seed, part=part, return_lse=return_lse, strict=strict,
@@ -108,7 +108,7 @@ def attention(
     key, wanted = None, SUMS if differentiated(q, k, v) else LSE if return_lse else OUTPUT
     if not compiling and bias is None and sinks is None and part is None and not dropout:
         key = key_of(q, k, v, mask, scale, softcap, wanted)
-        if key is not None and has_kernels(q.device) and (known := kernels.known.known(key)) is not None:
+        if key is not None and has_kernels(q.device) and (known := kernels.known.calls.get(key)) is not None:
             output, lse = attend(known, q, k, v, mask, scale, softcap, wanted)
             return (output, lse) if return_lse and lse is not None else output
     options: dict[str, Any] = {
@@ -119,7 +119,7 @@ def attention(
     if strict:
         refuse_slow(_explained(q, k, v, mask=mask, again=True, **options).slow)
     output, lse = _attention(q, k, v, mask, **options)
-    if kernels.known.lasting(key, mask) and has_kernels(q.device):
+    if key is not None and has_kernels(q.device):
         remember(key, q, k, v, mask, scale, softcap, wanted)
     return (output, lse) if return_lse and lse is not None else output
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from clearhead import kernels
 from clearhead.kernels.known import LSE, SUMS, Known, plain
@@ -17,13 +18,14 @@ def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: 
     """What tells plain calls on tensors apart, or None for a call that is not.
 
     Plain tensors are those that the kernels may read as they are: of no subclass, dense, on a CPU, no view with its
-    signs turned; and nothing of torch's is at work that would have to see what becomes of them.
+    signs turned, not zeros without memory; and nothing of torch's is at work that would have to see what becomes of
+    them.
     """
     if not (type(q) is type(k) is type(v) is torch.Tensor and plain(mask, scale, softcap)) or watched():
         return None
     if not (q.is_cpu and k.is_cpu and v.is_cpu and q.layout is k.layout is v.layout is torch.strided):
         return None
-    if q.is_neg() or k.is_neg() or v.is_neg():
+    if q.is_neg() or k.is_neg() or v.is_neg() or q._is_zerotensor() or k._is_zerotensor() or v._is_zerotensor():
         return None
     return (
         q.shape, q.stride(), q.dtype, k.shape, k.stride(), k.dtype, v.shape, v.stride(), v.dtype,
@@ -32,8 +34,13 @@ def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: 
 
 
 def watched() -> bool:
-    """Whether a transform, a dispatch mode or autocast is at work."""
-    return transformed() or torch._C._len_torch_dispatch_stack() > 0 or torch.is_autocast_enabled("cpu")
+    """Whether a transform, forward mode, a dispatch mode or autocast is at work."""
+    return (
+        transformed()
+        or forward_ad._current_level >= 0
+        or torch._C._len_torch_dispatch_stack() > 0
+        or torch.is_autocast_enabled("cpu")
+    )
 
 
 def differentiated(*tensors: Any) -> bool:

@@ -24,9 +24,10 @@ OPTIONS = "int mask, str additive, float? scale, float? softcap, float dropout, 
 _numbered: dict[int, masks.Mask] = {}  # a graph may run as long as the process does
 
 
-def fits_a_graph(q: torch.Tensor, bias: Any) -> bool:
+def fits_a_graph(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: Any) -> bool:
     """Whether a call can be an operator's. A bias by distance is worked out in Python, call by call."""
-    return not isinstance(bias, (RelativeBias, NumpyRelativeBias)) and q.ndim - 3 <= MOST_BATCH_AXES
+    axes = max(q.ndim, k.ndim, v.ndim) - 3
+    return not isinstance(bias, (RelativeBias, NumpyRelativeBias)) and axes <= MOST_BATCH_AXES
 
 
 @torch.compiler.disable(reason="clearhead works this call out in Python")
@@ -72,7 +73,7 @@ def number_of_terms(terms: tuple[Any, ...]) -> int:
 def number_of(mask: masks.Mask) -> int:
     """The number of a mask; masks that mean the same share one."""
     for number, other in _numbered.items():
-        if mask == other:
+        if mask is other or (mask.terms() is not None and mask.terms() == other.terms()):
             return number
     _numbered[len(_numbered) + 1] = mask
     return len(_numbered)
@@ -173,7 +174,7 @@ def attention_backward(
 def _gradient_shapes(*values: Any) -> tuple[torch.Tensor, ...]:
     q, k, v, bias, sinks, *_, of_bias, of_sinks = values
     d_bias, d_sinks = (
-        torch.empty_like(x) if wanted else q.new_empty(0) for x, wanted in ((bias, of_bias), (sinks, of_sinks))
+        x.new_empty(x.shape) if wanted else q.new_empty(0) for x, wanted in ((bias, of_bias), (sinks, of_sinks))
     )
     return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape), d_bias, d_sinks
 
