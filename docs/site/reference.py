@@ -25,6 +25,7 @@ PAGES = {  # the rooms whose names of `clearhead` it has, and the public modules
     "figures": (("figures",), ()),
     "textbook": (("textbook",), ("clearhead.patterns",)),
     "translate": (("translate",), ()),
+    "practice": ((), ("clearhead.practice",)),
     "torch": ((), ("clearhead.torch", "clearhead.torch.biases")),
 }
 

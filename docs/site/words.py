@@ -91,6 +91,13 @@ REFERENCE_PAGES = {  # the title of each page, and what is on it
             ko="학습을 마친 작은 인코더–디코더 모델로, 어느 단어를 보고 번역했는지 알려 줍니다.",
         ),
     ),
+    "practice": (
+        Said(en="Practice", ko="연습 문제"),
+        Said(
+            en="Your function, checked from a notebook in the words of `clearhead practice`.",
+            ko="노트북에서 함수를 채점합니다. `clearhead practice`와 같은 말로 틀린 까닭을 알려 줍니다.",
+        ),
+    ),
     "torch": (
         Said(en="PyTorch", ko="PyTorch"),
         Said(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from clearhead import masks
+from clearhead.masks.mask import of_terms
 
 from ..drawn import mask_texts
 from .written import made
@@ -169,7 +170,7 @@ MADE_OF_NUMBERS = [
 
 @pytest.mark.parametrize("mask", MADE_OF_NUMBERS, ids=repr)
 def test_terms_make_the_mask_again(mask):
-    assert masks.of_terms(mask.terms()) == mask
+    assert of_terms(mask.terms()) == mask
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from clearhead.masks.kinds import (
     where,
     window,
 )
-from clearhead.masks.mask import Mask, of_terms, parts
+from clearhead.masks.mask import Mask, parts
 from clearhead.masks.packed import documents
 from clearhead.masks.ranges import MOST_RANGES, Ranges
 from clearhead.masks.resolved import Once, Resolved, resolve
@@ -49,7 +49,6 @@ __all__ = [
     "dilated",
     "documents",
     "key_lengths",
-    "of_terms",
     "parts",
     "places",
     "prefix",

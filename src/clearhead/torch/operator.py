@@ -15,6 +15,7 @@ import torch
 from clearhead import masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import MOST_BATCH_AXES, leading_axes
+from clearhead.masks.mask import of_terms
 from clearhead.torch.biases import RelativeBias
 from clearhead.torch.derivative import Mask, computed, derived
 
@@ -66,7 +67,7 @@ def in_a_graph(
 @torch.compiler.assume_constant_result
 def number_of_terms(terms: tuple[Any, ...]) -> int:
     """The number of the mask that these terms make."""
-    return number_of(masks.of_terms(terms))
+    return number_of(of_terms(terms))
 
 
 @torch.compiler.assume_constant_result

@@ -255,7 +255,7 @@ def further_learned(rng: np.random.Generator) -> Iterable[Call]:
 TASK = Said(
     """\
 Now in PyTorch: scaled dot-product attention on tensors, with every operation torch's own, so that gradients flow.
-Write it out; F.scaled_dot_product_attention would not give you the weights.
+Write it out, without Python loops; F.scaled_dot_product_attention would not give you the weights.
 
 True in the mask means may attend. A query with no key left gets weights 0 and output 0, and its gradient must be 0
 too, not NaN: what was NaN on the way forward easily is NaN on the way back.
@@ -268,7 +268,7 @@ The second function, attention_gradients, is given. It sends a gradient back thr
     →     output (…, n_q, d_v), weights (…, n_q, n_k)""",
     """\
 이번에는 PyTorch입니다. 텐서로 어텐션을 계산하되, 그래디언트가 흐르도록 모든 연산을 torch의 것으로 하세요.
-F.scaled_dot_product_attention은 가중치를 돌려주지 않으니 직접 쓰세요.
+F.scaled_dot_product_attention은 가중치를 돌려주지 않으니 반복문 없이 직접 쓰세요.
 
 마스크의 True는 볼 수 있다는 뜻입니다. 볼 키가 하나도 없는 쿼리는 가중치도 출력도 0이고, 그래디언트도 NaN이 아니라
 0이어야 합니다. 갈 때 NaN이었던 것은 되돌아올 때도 NaN이 되기 쉽습니다.

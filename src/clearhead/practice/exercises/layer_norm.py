@@ -136,6 +136,7 @@ Bring every position to mean 0 and variance 1, then stretch it by gamma and shif
 
 Mean and variance are those of the d numbers of one position: positions do not learn of each other here. The variance
 is the mean of the squared differences. The tiny eps keeps a position of equal numbers from a division by 0.
+Python loops are not needed, and not wanted here.
 
     x            (…, n, d), or a single position (d,)
     gamma, beta  (d,)
@@ -147,6 +148,7 @@ is the mean of the squared differences. The tiny eps keeps a position of equal n
 
 평균과 분산은 한 위치에 있는 숫자 d개로 구합니다. 위치끼리는 서로 알지 못합니다. 분산은 평균과의 차를 제곱해 평균한
 값입니다. 아주 작은 수 eps는 숫자가 모두 같은 위치에서 0으로 나누지 않게 합니다.
+반복문은 쓰지 말고 작성하세요.
 
     x            (…, n, d), 위치 하나면 (d,)
     gamma, beta  (d,)

@@ -167,6 +167,8 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
         yield Call((head(rng, 7, pattern, 0.6),))
     yield Call((np.array([[0.9, 0.1, 0.0], [0.6, 0.1, 0.3], [0.3, 0.4, 0.3]]),))
     yield Call((np.array([[0.3, 0.4, 0.3], [0.3, 0.1, 0.6], [0.0, 0.1, 0.9]]),))
+    yield Call((np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]),))  # half the weight, and no more
+    yield Call((np.vstack([np.eye(5)[[3, 3, 4]], np.full((2, 5), 0.2)]),))  # few rows use all keys, most of them one
 
 
 TASK = Said(

@@ -194,7 +194,7 @@ is the source's <end>: neither belongs to a word.
     weights       (h, n_t + 1, n_s + 1)
     source_words  (n_s,), the number of the word of each source piece: 0, 1, 2, … in order
     target_words  (n_t,), the same of the target
-    →             whole numbers, one for each target word: the source word it looked at most""",
+    →             an array with one whole number for each target word: the source word it looked at most""",
     """\
 번역기가 어느 단어를 보고 어느 단어를 썼는지 읽어 내세요. 한 층의 크로스 어텐션 가중치를 모든 헤드에 걸쳐 디코더가
 계산한 그대로 받습니다. 번역기는 조각을 읽고 쓰지만 사람이 궁금한 것은 단어입니다. '고양이가 쥐를 잡았다'의 조각은
@@ -209,7 +209,7 @@ t번 행은 번역문의 t번 조각을 쓸 때의 행입니다. 맨 끝의 행 
     weights       (h, n_t + 1, n_s + 1)
     source_words  (n_s,), 원문 조각이 속한 단어의 번호(0, 1, 2, … 순서대로)
     target_words  (n_t,), 번역문 조각이 속한 단어의 번호
-    →             번역문의 단어마다 가장 많이 본 원문 단어의 번호(정수)""",
+    →             번역문의 단어마다 가장 많이 본 원문 단어의 번호를 담은 정수 배열""",
 )
 
 HINTS = (
