@@ -76,13 +76,21 @@ FOUND = {
     ),
 }
 
+# How many things, as one counts them aloud; more are written as digits.
+HOW_MANY = {
+    1: Said("1", "한"),
+    2: Said("2", "두"),
+    3: Said("3", "세"),
+    4: Said("4", "네"),
+    5: Said("5", "다섯"),
+}
 COUNT = Said(
     "`{name}` should return {count} things ({names}), and returned {got}.",
-    "`{name}` 함수는 {count}개({names})를 돌려주어야 하는데 {got}개를 돌려주었습니다.",
+    "`{name}` 함수는 {count} 가지({names})를 돌려주어야 하는데 {got} 가지를 돌려주었습니다.",
 )
 ONE_THING = Said(
     "`{name}` should return {count} things ({names}), and returned one: {got}.",
-    "`{name}` 함수는 {count}개({names})를 돌려주어야 하는데 하나만 돌려주었습니다: {got}",
+    "`{name}` 함수는 {count} 가지({names})를 돌려주어야 하는데 한 가지만 돌려주었습니다: {got}",
 )
 # An exception: {what} is the function or the file that it came from. By the name of its class; "" is any other.
 
