@@ -142,3 +142,9 @@ def test_every_text_is_there_in_every_language_with_the_same_places():
             assert text.strip(), f"{place} says nothing in {language}"
         fields = [sorted({field for _, field, _, _ in string.Formatter().parse(text) if field}) for text in said]
         assert fields[0] == fields[1], f"{place} puts in {fields[0]} in English and {fields[1]} in Korean"
+
+
+def test_korean_leaves_no_particle_to_choose():
+    """A value may end in a vowel or not: the sentence is made so that it need not matter."""
+    for place, said in every_text():
+        assert not [both for both in ("은(는)", "이(가)", "을(를)", "(으)로", "와(과)") if both in said.ko], place

@@ -16,6 +16,7 @@ from tests.documents import ROOT, fences, links, prose, read, run, spans, tables
 
 import clearhead
 from clearhead.languages import LANGUAGES
+from clearhead.practice import exercises
 
 NAMES = (
     "01_attention_intuition",
@@ -31,6 +32,7 @@ NOTES = [f"study_notes/{language}/{name}.md" for name in NAMES for language in L
 GLOSSARY = "study_notes/glossary.md"
 ENGLISH, KOREAN = "not in English", "not in Korean · 쓰지 않는 말"  # its columns of terms that are not used
 PAGES = ("study_notes/README.md", GLOSSARY)
+HANGUL = re.compile("[가-힣]")
 DRAWINGS = drawings()
 
 HEADINGS = {  # with the note's own sections between code and trying
@@ -202,6 +204,11 @@ class TestGlossary:
         korean = document == "README.ko.md" or document.startswith("study_notes/ko/")
         assert other_terms(prose(document), "ko" if korean else "en") == []
 
+    @pytest.mark.parametrize("exercise", exercises.NAMES)
+    def test_no_other_term_stands_in_an_exercise(self, exercise):
+        source = read(f"src/clearhead/practice/exercises/{exercise}.py")
+        assert other_terms("\n".join(line for line in source.splitlines() if HANGUL.search(line)), "ko") == []
+
     def test_an_idea_has_one_term_and_a_term_one_idea(self):
         (rows,) = tables(GLOSSARY)
         for language in ("English", "한국어"):
@@ -231,3 +238,13 @@ def test_the_index_links_to_every_note():
     listed = {link for link in links(PAGES[0]) if link.endswith(".md") and "/" in link}
     assert {f"{code}/{name}.md" for name in NAMES for code in LANGUAGES} <= listed
     assert read(PAGES[0]).startswith("# ")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_note_asks_the_same_wherever_it_is_listed(language):
+    home = "README.ko.md" if language == "ko" else "README.md"
+    for name in NAMES:
+        (question,) = re.findall(r"^> \*\*[^*]+\*\* (.+)$", read(f"study_notes/{language}/{name}.md"), re.MULTILINE)
+        assert f"[{question}]({language}/{name}.md)" in read(PAGES[0])
+        for page in (home, f"docs/{language}/notes/index.md"):
+            assert f"{name}.md) | {question} |" in read(page), page

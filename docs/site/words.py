@@ -14,7 +14,7 @@ REFERENCE_IS = Said(
     "are the numbers of queries and keys, `d` and `d_v` the widths of keys and values, `h` heads, `…` any leading "
     "axes.",
     ko="공개된 이름을 모두 docstring과 함께 모았습니다. docstring은 영어로 씁니다. 모양은 어디서나 같은 글자로 "
-    "적습니다. `n_q`와 `n_k`는 쿼리와 키의 개수, `d`와 `d_v`는 키와 값의 너비, `h`는 헤드의 개수이고, `…`는 앞에 "
+    "적습니다. `n_q`와 `n_k`는 쿼리와 키의 개수, `d`와 `d_v`는 키와 값의 폭, `h`는 헤드의 개수이고, `…`는 앞에 "
     "오는 임의의 축입니다.",
 )
 

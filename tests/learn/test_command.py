@@ -56,7 +56,7 @@ def test_the_list_shows_what_was_read_and_practised(browser, capsys):
     listed = rows(shown)
     assert [number for number, line in listed.items() if "✓" in line] == ["01", "03"]
     assert listed["01"][-3:] == ["0", "of", "2"]
-    assert listed["03"][-3:] == ["3", "of", "4"]
+    assert listed["03"][-3:] == ["4", "of", "5"]
     assert "Next: clearhead learn 02" in shown
 
 
@@ -72,7 +72,10 @@ def test_a_note_is_opened_in_the_browser_and_remembered(browser, capsys):
     page = state_folder() / "notes" / "ko" / "02_self_attention.html"
     assert browser == [page.as_uri()]
     assert page.is_file()
-    assert capsys.readouterr().out == f"다섯 단계: {page}\n"
+    assert capsys.readouterr().out == (
+        f"브라우저에서 열었습니다: 다섯 단계\n{page}\n\n읽은 노트로 기록했습니다.\n"
+        "이 노트의 연습 문제: scaled_dot_product_attention, self_attention, shapes\n연습하기: clearhead practice\n"
+    )
     assert recorded().read == {"02_self_attention"}
 
 
@@ -108,7 +111,9 @@ def test_what_cannot_be_remembered_is_said_and_is_no_failure(browser, monkeypatc
 
     monkeypatch.setattr("clearhead.learn.record.write_whole", refuse)
     assert main(["learn", "02"]) == 0
-    assert capsys.readouterr().err == "that this note was read could not be remembered: read-only\n"
+    shown = capsys.readouterr()
+    assert shown.err == "that this note was read could not be remembered: read-only\n"
+    assert "counts as read" not in shown.out
 
 
 @pytest.mark.parametrize(

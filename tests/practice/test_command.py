@@ -16,10 +16,12 @@ import numpy as np
 
 
 def softmax(x, axis=-1):
-    powers = np.exp(x - x.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
+    top = np.maximum(x.max(axis=axis, keepdims=True), -1e300)
+    powers = np.exp(x - top)
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
 """
-WRONG = RIGHT.replace("x - x.max(axis=axis, keepdims=True)", "x")
+WRONG = RIGHT.replace("x - top", "x")
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +78,7 @@ def test_a_whole_exercise(practice, tmp_path):
     status, shown = practice("check")
     assert (status, "✓ softmax" in shown, "the next exercise" in shown) == (0, True, True)
     status, shown = practice("solution", "softmax")
-    assert (status, "powers / powers.sum" in shown) == (0, True)
+    assert (status, "powers / np.where(total == 0" in shown) == (0, True)
     assert "2/3 weights_by_hand" in practice()[1]
     assert json.loads((tmp_path / "practice" / "progress.json").read_text())["exercises"]["softmax"] == {
         "passed": True, "hints": 3, "attempts": 2,
@@ -98,7 +100,7 @@ def test_another_file_can_be_checked(practice, tmp_path):
     (tmp_path / "mine.py").write_text(RIGHT)
     assert practice("check", "softmax", "--file", "mine.py")[0] == 0
     status, shown = practice("check", "softmax", "--file", "lost.py")
-    assert (status, "No such file" in shown) == (1, True)
+    assert (status, "There is no file lost.py" in shown) == (1, True)
 
 
 def test_reset_keeps_a_copy(practice, tmp_path):
@@ -192,3 +194,20 @@ def test_damaged_progress_is_said(practice, tmp_path):
     status, shown = practice("list")
     assert status == 0
     assert "progress.old1.json" in shown
+
+
+def test_a_file_that_is_not_there_is_no_attempt(practice, tmp_path):
+    practice()
+    status, shown = practice("check", "softmax", "--file", "nope.py")
+    assert status == 1
+    assert "There is no file nope.py" in shown
+    assert all(word not in shown for word in ("reset", "hint", "No such file"))
+    assert json.loads((tmp_path / "practice" / "progress.json").read_text())["exercises"] == {}
+
+
+def test_every_line_of_a_hint_is_indented(practice, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = [line for line in practice("hint")[1].splitlines() if line.strip() and not line.startswith("Hint")]
+    hint = lines[: next(i for i, line in enumerate(lines) if line.startswith("There is more"))]
+    assert len(hint) > 1
+    assert all(line.startswith("  ") for line in hint)

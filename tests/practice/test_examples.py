@@ -59,3 +59,18 @@ def test_numbers_text_and_other_values():
     assert plainly({"W": np.ones((20, 20))}) == "{W: float64 (20, 20)}"
     assert plainly(torch.ones(2)) == "[1, 1]"
     assert plainly(np.array([True, False])) == "[ True, False]"
+
+
+def test_different_numbers_of_an_argument_look_different():
+    assert plainly(np.array([[1000.0, 1001.0, 999.0], [-1000.0, -1002.0, -1001.0]])) == (
+        "[[1000, 1001, 999],\n [-1000, -1002, -1001]]"
+    )
+    assert plainly(np.array([0.12341, 0.12344])) == "[0.12341, 0.12344]"
+    assert plainly(np.array([1 / 3, 2e9, -np.inf, np.nan])) == "[0.333, 2e+09, -inf, nan]"
+
+
+def test_whole_numbers_of_an_output_keep_their_digits():
+    shown = example(PART, Call(), "weights", np.array([1001.0, 2.0]), np.array([1001.0, 3.0]))
+    assert texts(shown.got) == [["1001", "3"]]
+    strange = example(PART, Call(), "weights", np.array([1.0, 2.0]), np.array([np.nan, np.inf]))
+    assert texts(strange.got) == [["nan", "inf"]]

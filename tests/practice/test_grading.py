@@ -106,6 +106,9 @@ PAIR = Exercise(
 def test_the_number_of_outputs():
     assert "returned one: an array" in check(PAIR, lambda x: x).said[0].en
     assert "and returned 3" in check(PAIR, lambda x: (x, x, x)).said[0].en
+    assert "두 가지(`a`, `b`)를 돌려주어야 하는데 한 가지만" in check(PAIR, lambda x: x).said[0].ko
+    assert "하는데 세 가지를 돌려주었습니다" in check(PAIR, lambda x: (x, x, x)).said[0].ko
+    assert "하는데 6 가지를" in check(PAIR, lambda x: (x,) * 6).said[0].ko
     assert "`b` is None" in check(PAIR, lambda x: (x, None)).said[0].en
     assert check(PAIR, lambda x: [x, 2 * x]).right
 

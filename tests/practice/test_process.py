@@ -16,8 +16,10 @@ from clearhead.practice.process import PRINTED, Process, check_file
 
 SOFTMAX = exercises.load("softmax")
 RIGHT = """
-powers = np.exp(x - x.max(axis=axis, keepdims=True))
-return powers / powers.sum(axis=axis, keepdims=True)
+top = np.maximum(x.max(axis=axis, keepdims=True), -1e300)
+powers = np.exp(x - top)
+total = powers.sum(axis=axis, keepdims=True)
+return powers / np.where(total == 0, 1, total)
 """
 
 
@@ -181,7 +183,16 @@ def test_what_is_deleted_by_a_bare_name_is_nobodys(checked, tmp_path, monkeypatc
 def test_a_file_that_is_not_there(tmp_path):
     verdict = check_file("softmax", tmp_path / "softmax.py")
     assert verdict.kind == "unreadable"
-    assert "No such file" in verdict.said[0].en
+    for language, said in zip(LANGUAGES, ("There is no file", "파일이 없습니다"), strict=True):
+        assert said in verdict.said[0](language)
+        assert "reset" not in verdict.said[0](language)
+        assert "No such file" not in verdict.said[0](language)
+
+
+def test_a_folder_in_place_of_a_file(tmp_path):
+    verdict = check_file("softmax", tmp_path)
+    assert verdict.kind == "unreadable"
+    assert "is a folder" in verdict.said[0].en
 
 
 def test_a_function_that_is_not_there(checked, tmp_path):
@@ -192,10 +203,7 @@ def test_a_function_that_is_not_there(checked, tmp_path):
 
 def test_an_earlier_exercise_can_be_imported(tmp_path, checked):
     (tmp_path / "mine.py").write_text("base = 2.718281828459045")
-    body = (
-        "powers = mine.base ** (x - x.max(axis=axis, keepdims=True))\nreturn powers / powers.sum(axis, keepdims=True)"
-    )
-    assert checked(body, "import mine").right
+    assert checked(RIGHT.replace("np.exp(x - top)", "mine.base ** (x - top)"), "import mine").right
 
 
 def test_nothing_is_left_open(tmp_path):

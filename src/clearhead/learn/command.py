@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from clearhead import advice
 from clearhead.languages import RefusedError, Said
 from clearhead.learn import words
 from clearhead.learn.notes import NOTES, Note, asked_note
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         open_page(note, options.prog)
     remember(note)
+    print(words.EXERCISES(exercises=", ".join(note.exercises), command=f"{advice.program()} practice"))
     return 0
 
 
@@ -73,13 +75,15 @@ def open_page(note: Note, program: str) -> None:
 
 
 def remember(note: Note) -> None:
-    """Remember that a note was read. Where nothing can be written that is said: the note was read all the same."""
+    """Remember that a note was read, and say so. Where nothing can be written that is said, and is no failure."""
     from clearhead.learn import record
 
     try:
         say(record.remember(note.name).troubles)
     except OSError as error:
         say((words.NOT_REMEMBERED.filled(error=error),))
+    else:
+        print(words.COUNTED())
 
 
 def say(troubles: tuple[Said, ...]) -> None:

@@ -50,7 +50,12 @@ ALL_READ = Said(
 )
 
 # A note.
-OPENED = Said("{title}: {page}", "{title}: {page}")
+OPENED = Said("Opened in the browser: {title}\n{page}\n", "브라우저에서 열었습니다: {title}\n{page}\n")
+COUNTED = Said("It counts as read now.", "읽은 노트로 기록했습니다.")
+EXERCISES = Said(
+    "Its exercises: {exercises}\nPractise: {command}",
+    "이 노트의 연습 문제: {exercises}\n연습하기: {command}",
+)
 NO_BROWSER = Said(
     "no browser could be opened; open {page} yourself, or read it here with {program} {number} --pager",
     "브라우저를 열 수 없습니다. {page} 파일을 직접 열거나 {program} {number} --pager로 여기에서 읽으세요",
@@ -69,7 +74,7 @@ NO_NOTES = Said(
 )
 DAMAGED = Said(
     "{path} could not be understood and was set aside as {aside}; what was read is counted anew",
-    "{path} 파일을 읽을 수 없어 {aside}(으)로 옮겨 두고, 읽은 노트를 처음부터 다시 기록합니다",
+    "{path} 파일을 읽을 수 없어 {aside} 이름으로 옮겨 두고, 읽은 노트를 처음부터 다시 기록합니다",
 )
 NO_PROGRESS = Said(
     "{path} could not be understood, so that nothing counts as practised",

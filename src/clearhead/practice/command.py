@@ -131,7 +131,7 @@ def checked(name: str, workspace: Workspace, file: Path | None = None) -> Verdic
     if file is None and not workspace.file(name).exists():
         workspace.lay_down(load(name))
     verdict = check_file(name, file or workspace.file(name), load)
-    if verdict.kind != "unwritten":
+    if verdict.kind not in ("unwritten", "unreadable"):
         workspace.note_attempt(name, verdict.right)
     return verdict
 

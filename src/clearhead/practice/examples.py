@@ -5,6 +5,7 @@ Everything here is text and truths, so that a terminal and a notebook show the s
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from clearhead.practice.exercise import Call, Part
 
 ROWS, COLUMNS = 6, 8  # of a grid, at most
 CELLS = 48  # of an argument that is shown number by number, at most
-DIGITS = (3, 6, 9, 17)  # significant ones: as few as tell the differing cells apart
+DIGITS = (3, 4, 6, 9, 17)  # significant ones: as few as tell different numbers apart
+WHOLE = 1e6  # below it a number is written with all digits before its point: 1001, not 1e+03
 
 
 class Cell(NamedTuple):
@@ -82,7 +84,8 @@ def plainly(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.size > CELLS:
             return f"{value.dtype.name} {value.shape}"
-        shown = {"float": lambda number: f"{number:.3g}"}
+        digits = next(d for d in DIGITS if d == DIGITS[-1] or _are_told_apart(value, d))
+        shown = {"float": lambda number: _number(number, digits)}
         return np.array2string(value, separator=", ", max_line_width=70, formatter=shown)  # type: ignore[arg-type]
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {plainly(item)}" for name, item in value.items()) + "}"
@@ -104,7 +107,16 @@ def lettered(a: np.ndarray, b: np.ndarray, wrong: np.ndarray) -> tuple[np.ndarra
 
 
 def _number(cell: Any, digits: int) -> str:
-    return f"{float(cell):.{digits}g}" if isinstance(cell, (float, np.floating)) else str(cell)
+    if not isinstance(cell, (float, np.floating)):
+        return str(cell)
+    number = float(cell)
+    before_the_point = len(f"{abs(number):.0f}") if math.isfinite(number) and abs(number) < WHOLE else 0
+    return f"{number:.{max(digits, before_the_point)}g}"
+
+
+def _are_told_apart(array: np.ndarray, digits: int) -> bool:
+    """Whether different numbers of an array look different with so many digits."""
+    return len({_number(cell, digits) for cell in array.flat}) >= np.unique(array).size
 
 
 def _grid(texts: np.ndarray, wrong: np.ndarray) -> Grid:

@@ -42,6 +42,11 @@ def mistake(en: str, ko: str) -> Callable[[Callable[..., Any]], Mistake]:
     return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko))
 
 
+def variant_of(slip: Mistake) -> Callable[[Callable[..., Any]], Mistake]:
+    """The same mistake in an answer that otherwise differs, so that its numbers do; what is said is the same."""
+    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=slip.said)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """One function to write, and how an answer is judged.

@@ -53,8 +53,8 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
     try:
         content = file.read_bytes()
     except OSError as error:
-        said = words.ACCIDENTS["unreadable"].filled(file=file, error=error.strerror or error)
-        return Verdict(exercise=load(name), kind="unreadable", said=(said,))
+        why = words.UNREADABLE.get(type(error).__name__, words.UNREADABLE[""])
+        return Verdict(exercise=load(name), kind="unreadable", said=(why.filled(file=file, error=error.strerror),))
     with Process(name, file) as process:
         exercise = load(name)
         source = content.decode("utf-8", errors="replace")

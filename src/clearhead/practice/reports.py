@@ -49,6 +49,8 @@ class Report:
     def verdict(self, verdict: Verdict) -> None:
         showing.show(verdict, self.console)
         name = verdict.exercise.name
+        if verdict.kind == "unreadable":
+            return
         if not verdict.right:
             self._commands(words.WHEN_WRONG, verdict.exercise, ("hint",))
         elif self.workspace.following(name) is None:
@@ -59,7 +61,7 @@ class Report:
     def hints(self, exercise: Exercise, count: int, *, commands: bool = True) -> None:
         for number, hint in enumerate(exercise.hints[:count], 1):
             self.console.print(words.HINT(number=number, total=len(exercise.hints)), style="bold")
-            self.console.print(f"  {hint()}", markup=False)
+            self._indented(hint(), 2)
         if commands and count < len(exercise.hints):
             self._commands(words.MORE_HINTS, exercise, ("hint",))
 
@@ -99,11 +101,18 @@ class Report:
             mark = showing.mark(verdict)
             self.console.print(f"{mark} {verdict.exercise.name}", style=showing.COLOURS[mark])
             if mark == showing.WRONG:
-                self.console.print(f"    {verdict.said[0]()}", markup=False)
+                self._indented(verdict.said[0](), 4)
         self._how_far()
 
     def all_done(self) -> None:
         self.say(words.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
+
+    def _indented(self, text: str, columns: int) -> None:
+        """Text whose every line begins so many columns in."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        self.console.print(Padding(Text(text), (0, 0, 0, columns), expand=False))
 
     def _how_far(self) -> None:
         passed = sum(self.workspace.standing(name).passed for name in exercises.NAMES)

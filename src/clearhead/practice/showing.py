@@ -84,7 +84,7 @@ def blocks(verdict: Verdict) -> Iterator[Block]:
         yield Verbatim(words.PRINTED(), verdict.printed.rstrip("\n"))
     for remark in verdict.remarks:
         yield Paragraph(remark())
-    if not verdict.right:
+    if not verdict.right and verdict.kind != "unreadable":
         command = f"{advice.program()} learn {exercise.note}"
         yield Paragraph(words.READ(note=exercise.note, section=exercise.section(), command=f"`{command}`"), quiet=True)
 

@@ -50,9 +50,14 @@ def _nothing(part: Part, found: Difference) -> Said:
 
 def _count(part: Part, found: Difference) -> Said:
     names = ", ".join(f"`{name}`" for name in part.outputs)
+    count = _how_many(len(part.outputs))
     if isinstance(found.got, tuple):
-        return words.COUNT.filled(name=part.name, names=names, count=len(part.outputs), got=len(found.got))
-    return words.ONE_THING.filled(name=part.name, names=names, count=len(part.outputs), got=described(found.got))
+        return words.COUNT.filled(name=part.name, names=names, count=count, got=_how_many(len(found.got)))
+    return words.ONE_THING.filled(name=part.name, names=names, count=count, got=described(found.got))
+
+
+def _how_many(count: int) -> Said:
+    return words.HOW_MANY.get(count, Said(str(count), str(count)))
 
 
 def _type(part: Part, found: Difference) -> Said:

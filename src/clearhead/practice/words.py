@@ -76,13 +76,21 @@ FOUND = {
     ),
 }
 
+# How many things, as one counts them aloud; more are written as digits.
+HOW_MANY = {
+    1: Said("1", "한"),
+    2: Said("2", "두"),
+    3: Said("3", "세"),
+    4: Said("4", "네"),
+    5: Said("5", "다섯"),
+}
 COUNT = Said(
     "`{name}` should return {count} things ({names}), and returned {got}.",
-    "`{name}` 함수는 {count}가지({names})를 돌려주어야 하는데 {got}가지를 돌려주었습니다.",
+    "`{name}` 함수는 {count} 가지({names})를 돌려주어야 하는데 {got} 가지를 돌려주었습니다.",
 )
 ONE_THING = Said(
     "`{name}` should return {count} things ({names}), and returned one: {got}.",
-    "`{name}` 함수는 {count}가지({names})를 돌려주어야 하는데 한 가지만 돌려주었습니다: {got}",
+    "`{name}` 함수는 {count} 가지({names})를 돌려주어야 하는데 한 가지만 돌려주었습니다: {got}",
 )
 # An exception: {what} is the function or the file that it came from. By the name of its class; "" is any other.
 
@@ -119,11 +127,23 @@ FAILURES["IndentationError"] = FAILURES["TabError"] = Said(
 
 # What can happen to the process that a learner's file runs in.
 
-ACCIDENTS = {
-    "unreadable": Said(
-        "The file {file} cannot be read: {error}. `practice reset` lays the exercise down anew.",
-        "{file} 파일을 읽을 수 없습니다. {error}. `practice reset`으로 연습 문제 파일을 다시 만들 수 있습니다.",
+# By the name of the exception that reading it raised; "" is any other.
+UNREADABLE = {
+    "FileNotFoundError": Said(
+        "There is no file {file}. Look at its name, and at the folder you are in.",
+        "{file} 파일이 없습니다. 파일 이름과 지금 있는 폴더를 확인하세요.",
     ),
+    "IsADirectoryError": Said(
+        "{file} is a folder. Give the file in it that holds your answer.",
+        "{file} 이름은 폴더입니다. 답이 들어 있는 파일을 주세요.",
+    ),
+    "PermissionError": Said(
+        "The file {file} may not be read. Look at its permissions.",
+        "{file} 파일을 읽을 권한이 없습니다. 파일의 권한을 확인하세요.",
+    ),
+    "": Said("The file {file} cannot be read: {error}", "{file} 파일을 읽을 수 없습니다: {error}"),
+}
+ACCIDENTS = {
     "endless": Said(
         "Stopped after {seconds} s. Is there a loop that never ends? What is asked takes far less than a second.",
         "{seconds}초가 지나 멈추었습니다. 끝나지 않는 반복문이 있지 않나요? 원래는 1초도 걸리지 않는 계산입니다.",

@@ -116,7 +116,7 @@ OPTIONS = {
 # Mistakes of usage.
 NOT_A_NUMBER = Said(
     "expected a whole number of at least {least}, got {text!r}",
-    "{least} 이상의 정수여야 하는데 {text!r}이(가) 들어왔습니다",
+    "{least} 이상의 정수를 주세요. 들어온 값: {text!r}",
 )
 NOTHING_TO_DO = Said(
     "nothing to do: give a text, 고양이가 쥐를 잡았다, or --train to train a translator",
@@ -133,8 +133,8 @@ NEEDS_LAYER = Said(
 HALF_QUOTED = Said(
     "{word!r} stands beside a text in quotes: put quotes around each whole text, or around none; a text of one word "
     "ends with a full stop, {word}.",
-    "따옴표로 묶은 글 옆에 {word!r}이(가) 따로 있습니다. 글마다 통째로 따옴표로 묶거나, 따옴표를 모두 빼 주세요. 한 "
-    "단어로 된 글이라면 끝에 마침표를 붙이세요: {word}.",
+    "따옴표로 묶은 글 옆에 따옴표 없는 단어가 있습니다: {word!r}. 글마다 통째로 따옴표로 묶거나, 따옴표를 모두 빼 "
+    "주세요. 한 단어로 된 글이라면 끝에 마침표를 붙이세요: {word}.",
 )
 ONE_FIGURE = Said(
     "--figure draws one text, got {count}; ask for one at a time",
@@ -152,7 +152,7 @@ GOES_WITH = Said(
 TRAIN_ALONE = Said("--train alone, which draws everything", "모든 그림을 그리는 --train만 쓸 때")
 NO_SUCH_PART = Said(
     "--{name} must be in [0, {last}] for a decoder of {count} {name}s, got {asked}",
-    "--{name}은(는) 0부터 {last}까지여야 하는데 {asked}이(가) 들어왔습니다. 이 디코더에는 {count}개가 있습니다",
+    "--{name} 값은 0부터 {last}까지입니다. 들어온 값: {asked}. 이 디코더에는 {count}개가 있습니다",
 )
 OTHER_TASK = Said(
     "{model} was trained on {known}, not on {task}; leave --task out, or name a model of that task with --model",
@@ -404,7 +404,7 @@ ALIGNED = Said(
 )
 BEST_HEAD = Said(
     "{name}: the best single head is {reader}, with {accuracy}",
-    "{name}: 헤드 하나만 보면 {reader}이(가) 가장 정확합니다({accuracy})",
+    "{name}: 헤드 하나만 볼 때 가장 정확한 헤드는 {reader}입니다({accuracy})",
 )
 READINGS = Said(
     "read in the row where a word is written, attention is right for {written} of the words; in the row where it is "

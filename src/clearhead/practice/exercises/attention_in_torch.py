@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -128,6 +128,14 @@ def softmax_over_queries(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask
 )
 def mask_inverted(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
     return attention_in_torch(Q, K, V, None if mask is None else ~mask)
+
+
+@variant_of(mask_inverted)
+def mask_inverted_unguarded(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
+) -> Answer:
+    weights = masked(scores_of(Q, K), None if mask is None else ~mask, -torch.inf).softmax(dim=-1)
+    return weights @ V, weights
 
 
 @mistake(
@@ -324,6 +332,7 @@ EXERCISE = Exercise(
                 no_scaling,
                 softmax_over_queries,
                 mask_inverted,
+                mask_inverted_unguarded,
                 masked_after_the_softmax,
                 a_large_number_for_infinity,
                 nothing_left_is_nan,

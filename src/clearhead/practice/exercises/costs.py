@@ -142,7 +142,7 @@ def numbers_for_bytes() -> dict[str, Any]:
 @mistake(
     "64,000,000 is twice as much as at 1,000 tokens. Twice as many rows and twice as many columns make four times as "
     "many weights: this is the n² that note 07 is about.",
-    "64,000,000은 토큰이 1,000개일 때의 두 배입니다. 행도 두 배, 열도 두 배이니 가중치는 네 배가 됩니다. 노트 07에서 "
+    "64,000,000은 토큰이 1,000개일 때의 두 배입니다. 행도 두 배, 열도 두 배이니 가중치는 네 배가 됩니다. 07번 노트에서 "
     "다루는 n²이 이것입니다.",
 )
 def twice_the_tokens_twice_the_bytes() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 Answer = tuple[np.ndarray, np.ndarray]
 
@@ -139,6 +139,21 @@ def mask_ignored(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.nda
 
 
 @mistake(
+    "All weight is on the keys that the mask forbids: it was read the wrong way round. True means may attend, so keep "
+    "the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
+    "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
+    "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+)
+def mask_inverted(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
+    return attended(X @ W[0], memory @ W[1], memory @ W[2], None if mask is None else ~mask)
+
+
+@variant_of(mask_inverted)
+def mask_inverted_guarded(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
+    return cross_attention(X, memory, W[0], W[1], W[2], None if mask is None else ~mask)
+
+
+@mistake(
     "Right until a source is nothing but padding, and NaN there: 0 divided by 0. A query with no key left gets "
     "weights 0 and output 0.",
     "원문이 전부 패딩일 때만 NaN이 나옵니다. 0을 0으로 나누었기 때문입니다. 볼 키가 하나도 없는 쿼리는 가중치도 "
@@ -250,6 +265,8 @@ EXERCISE = Exercise(
                 softmax_over_queries,
                 causal_mask_on_the_memory,
                 mask_ignored,
+                mask_inverted,
+                mask_inverted_guarded,
                 nothing_left_is_nan,
             ),
         ),

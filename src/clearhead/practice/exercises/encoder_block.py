@@ -140,7 +140,7 @@ def norm_over_the_positions(x: np.ndarray, block: Block, num_heads: int) -> np.n
     "Right for one head only: the scores were divided by √d_model. A head sums d_model / num_heads products, so that "
     "is the width under the root.",
     "헤드가 하나일 때만 맞습니다. 점수를 √d_model로 나누었기 때문입니다. 헤드 하나는 곱을 d_model / num_heads개만 "
-    "더하므로 그 너비의 제곱근으로 나누세요.",
+    "더하므로 그 폭의 제곱근으로 나누세요.",
 )
 def scaled_by_the_model_width(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     return finished(x, heard(x, block, num_heads, width=x.shape[-1]), block)
@@ -226,8 +226,8 @@ layer normalisation with eps = 1e-5. You may use other functions in this file: w
     x = norm(x + attention(x), gamma_1, beta_1)
     x = norm(x + max(0, x W_1 + b_1) W_2 + b_2, gamma_2, beta_2)
 
-어텐션은 x를 W_Q, W_K, W_V로 투영하고, 행마다 너비가 같은 num_heads 조각으로 나누고, 헤드마다 어텐션을 계산하고(점수는
-헤드 너비의 제곱근으로 나눕니다), 헤드를 다시 나란히 놓은 다음 W_O를 곱합니다. norm은 eps = 1e-5인 층 정규화입니다. 이
+어텐션은 x를 W_Q, W_K, W_V로 투영하고, 행마다 폭이 같은 num_heads 조각으로 나누고, 헤드마다 어텐션을 계산하고(점수는
+헤드 폭의 제곱근으로 나눕니다), 헤드를 다시 나란히 놓은 다음 W_O를 곱합니다. norm은 eps = 1e-5인 층 정규화입니다. 이
 파일에 다른 함수를 만들어 써도 되니, 앞에서 쓴 것을 가져오세요.
 
     x                          (…, n, d_model)

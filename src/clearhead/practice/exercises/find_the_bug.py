@@ -65,7 +65,7 @@ def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 @mistake(
     "Divided by the number of keys' root, not the width's: K.shape[-2] counts keys. A score sums K.shape[-1] products.",
-    "키의 너비가 아니라 키의 개수로 나누었습니다. K.shape[-2]는 키의 개수이고, 점수 하나에 더한 곱은 "
+    "키의 폭이 아니라 키의 개수로 나누었습니다. K.shape[-2]는 키의 개수이고, 점수 하나에 더한 곱은 "
     "K.shape[-1]개입니다.",
 )
 def scaled_by_the_number_of_keys(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -468,7 +468,7 @@ look fine. Repair them one at a time; each needs a change in one or two lines. T
 함수 여덟 개에 버그가 하나씩 있습니다. 모두 오류 없이 실행되고 모양도 맞으며, 그대로 학습시켜도 잘되는 듯이 보입니다.
 하나씩 고치세요. 저마다 한두 줄만 바꾸면 됩니다. 증상은 다음과 같습니다.
 
-    1 attend            키와 값의 너비가 같으면 맞고, 다르면 너무 뾰족하거나 너무 고름
+    1 attend            키와 값의 폭이 같으면 맞고, 다르면 너무 뾰족하거나 너무 고름
     2 attend_causally   미래에 가중치를 주는 쿼리가 없는데도 미래가 과거를 바꿈. 행의 합이 1보다 작음
     3 join_heads        헤드가 하나면 맞고, 여럿이면 한 위치의 행에 다른 위치의 숫자가 들어 있음
     4 allowed_keys      캐시가 없으면 맞고, 있으면 가장 새로운 단어가 자기를 보지 못함
@@ -496,7 +496,7 @@ HINTS = (
     Said(
         "1: which width? 2: before or after? 3: which axis comes first? 4: where do the queries stand? 5: rows or "
         "columns? 6: sin and cos of a pair share one speed. 7: which axis? 8: who is given the answer?",
-        "1은 어느 너비인지, 2는 앞인지 뒤인지, 3은 어느 축이 먼저인지, 4는 쿼리가 어디에 서는지, 5는 행인지 열인지를 "
+        "1은 어느 폭인지, 2는 앞인지 뒤인지, 3은 어느 축이 먼저인지, 4는 쿼리가 어디에 서는지, 5는 행인지 열인지를 "
         "보세요. 6은 한 쌍의 sin과 cos이 같은 속도인지, 7은 어느 축인지, 8은 답을 미리 주지는 않는지 보세요.",
     ),
     Said(
@@ -520,7 +520,7 @@ PARTS = (
                 buggy_attend,
                 "attend: the weights must not depend on how wide the values are. Call it once with all columns of V "
                 "and once with half of them, and compare the columns that both have.",
-                "attend: 가중치는 값의 너비와 상관없어야 합니다. V의 열을 모두 준 결과와 절반만 준 결과에서, 둘 다에 "
+                "attend: 가중치는 값의 폭과 상관없어야 합니다. V의 열을 모두 준 결과와 절반만 준 결과에서, 둘 다에 "
                 "있는 열을 비교해 보세요.",
             ),
             not_scaled,

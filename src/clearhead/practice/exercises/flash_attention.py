@@ -180,6 +180,18 @@ def first_columns_of_the_mask(
 
 
 @mistake(
+    "Only what the mask forbids was mixed: the mask was read the wrong way round. True means may attend, so keep the "
+    "score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
+    "마스크가 막은 키의 값만 섞였습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
+    "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+)
+def mask_inverted(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
+) -> np.ndarray:
+    return flash_attention(Q, K, V, None if mask is None else ~mask, block_size=block_size)
+
+
+@mistake(
     "The attention is too sharp: the scores were not divided by √d.",
     "어텐션이 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
 )
@@ -285,6 +297,7 @@ EXERCISE = Exercise(
                 not_divided,
                 masked_block_is_nan,
                 first_columns_of_the_mask,
+                mask_inverted,
                 no_scaling,
             ),
         ),

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises import scaled_dot_product_attention as unmasked
-from clearhead.practice.exercises.softmax import softmax
+from clearhead.practice.exercises.softmax import unguarded
 
 Both = tuple[np.ndarray, np.ndarray]
 
@@ -48,7 +48,7 @@ def kept(scores: np.ndarray, mask: np.ndarray, axis: int = -1) -> np.ndarray:
     "쿼리의 답은 0입니다. 나누기 전에 따로 처리하세요.",
 )
 def empty_row_nan(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(np.where(mask, scaled(Q, K), -np.inf)), V)
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -np.inf)), V)
 
 
 @mistake(
@@ -58,7 +58,7 @@ def empty_row_nan(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray)
     "키는 다시 서로 같아집니다. −np.inf를 쓰고 그런 행은 0으로 만드세요.",
 )
 def empty_row_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(np.where(mask, scaled(Q, K), -1e30)), V)
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e30)), V)
 
 
 @mistake(
@@ -68,7 +68,7 @@ def empty_row_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
     "키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
 )
 def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(np.where(mask, scaled(Q, K), -1e4)), V)
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e4)), V)
 
 
 @mistake(
@@ -76,7 +76,7 @@ def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
     "가려진 키에 여전히 가중치가 있습니다. 점수를 0으로 바꾸었는데 e⁰은 1입니다. 거듭제곱이 0이 되는 −np.inf를 쓰세요.",
 )
 def hidden_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(np.where(mask, scaled(Q, K), 0)), V)
+    return mixed(unguarded(np.where(mask, scaled(Q, K), 0)), V)
 
 
 @mistake(
@@ -86,15 +86,22 @@ def hidden_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndar
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 가리세요.",
 )
 def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(scaled(Q, K)) * mask, V)
+    return mixed(unguarded(scaled(Q, K)) * mask, V)
 
 
 @mistake(
-    "All weight lies on the keys that are hidden: the mask was read the wrong way round. True means may attend.",
-    "가려야 할 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻입니다.",
+    "All weight lies on the keys that are hidden: the mask was read the wrong way round. True means may attend, so "
+    "keep the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
+    "가려야 할 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
+    "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
 )
 def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(kept(scaled(Q, K), ~mask), V)
+
+
+@variant_of(mask_inverted)
+def mask_inverted_unguarded(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return mixed(unguarded(np.where(mask, -np.inf, scaled(Q, K))), V)
 
 
 @mistake(
@@ -115,7 +122,7 @@ def hidden_by_score(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarra
     "곱하지 말고 np.where로 고르세요.",
 )
 def zero_times_infinity(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(softmax(scaled(Q, K) + ~mask * -np.inf), V)
+    return mixed(unguarded(scaled(Q, K) + ~mask * -np.inf), V)
 
 
 @mistake(
@@ -217,6 +224,7 @@ EXERCISE = Exercise(
                 hidden_score_zero,
                 mask_after_softmax,
                 mask_inverted,
+                mask_inverted_unguarded,
                 hidden_by_score,
                 zero_times_infinity,
                 softmax_over_queries,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 MEASURED = 384 * 384  # weights from which on the memory is looked at
 
@@ -152,6 +152,25 @@ def first_rows_of_the_mask(
 
 
 @mistake(
+    "Only what the mask forbids was mixed: the mask was read the wrong way round. True means may attend, so keep the "
+    "score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
+    "마스크가 막은 키의 값만 섞였습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
+    "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+)
+def mask_inverted(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
+) -> np.ndarray:
+    return chunked(Q, K, V, chunk_size, None if mask is None else ~mask)
+
+
+@variant_of(mask_inverted)
+def mask_inverted_guarded(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
+) -> np.ndarray:
+    return memory_efficient_attention(Q, K, V, chunk_size, None if mask is None else ~mask)
+
+
+@mistake(
     "The attention is too sharp: the scores were not divided by √d.",
     "어텐션이 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
 )
@@ -274,6 +293,8 @@ EXERCISE = Exercise(
                 keys_cut_with_the_queries,
                 keys_cut_instead,
                 first_rows_of_the_mask,
+                mask_inverted,
+                mask_inverted_guarded,
                 no_scaling,
                 softmax_over_queries,
                 nothing_left_is_nan,

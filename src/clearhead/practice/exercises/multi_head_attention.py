@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises import scaled_dot_product_attention as one_head
 from clearhead.practice.exercises.merge_heads import merge_heads
-from clearhead.practice.exercises.softmax import softmax
+from clearhead.practice.exercises.softmax import softmax, unguarded
 from clearhead.practice.exercises.split_heads import split_heads
 
 Array = np.ndarray
@@ -70,7 +70,7 @@ def layer(
     merge: Callable[[Array], Array] = merge_heads,
     root: float | None = None,
     axis: int = -1,
-    soften: Callable[[Array, int], Array] = softmax,
+    soften: Callable[[Array, int], Array] = unguarded,
 ) -> Both:
     """The layer as it should be, unless told otherwise in one place."""
     Q, K, V = (split(X @ W, num_heads) for W in (W_Q, W_K, W_V))
@@ -195,6 +195,23 @@ def mask_ignored(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_h
 
 
 @mistake(
+    "All weight is on the keys that the mask forbids: it was read the wrong way round. True means may attend, so keep "
+    "the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
+    "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
+    "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+)
+def mask_inverted(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None) -> Both:
+    return layer(X, W_Q, W_K, W_V, W_O, num_heads, None if mask is None else ~mask)
+
+
+@variant_of(mask_inverted)
+def mask_inverted_guarded(
+    X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
+) -> Both:
+    return layer(X, W_Q, W_K, W_V, W_O, num_heads, None if mask is None else ~mask, soften=softmax)
+
+
+@mistake(
     "The output is right, and of the weights only the average over the heads is left. Return them as they are, (…, h, "
     "n, n): that heads look at different things is what one wants to see.",
     "출력은 맞지만 가중치는 헤드의 평균만 남았습니다. (…, h, n, n) 그대로 돌려주세요. 헤드마다 다른 곳을 본다는 것이 "
@@ -228,9 +245,9 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
 TASK = Said(
     """\
 The whole layer in about ten lines: project X with W_Q, W_K and W_V, split queries, keys and values into heads, attend
-in every head, merge the heads and project with W_O. The recipes of all heads stand side by side: the first d_k columns
-of W_Q belong to head 0. Where `mask` is given, a query attends only where it is True, and has at least one key. Return
-the output and the weights of all heads.
+in every head, merge the heads and project with W_O. The projections of all heads stand side by side: the first d_k
+columns of W_Q belong to head 0. Where `mask` is given, a query attends only where it is True, and has at least one key.
+Return the output and the weights of all heads.
 
     X                   (…, n, d_model)
     W_Q, W_K, W_V, W_O  (d_model, d_model)
@@ -239,8 +256,8 @@ the output and the weights of all heads.
     →                   output (…, n, d_model), weights (…, h, n, n)""",
     """\
 층 전체를 열 줄 정도로 쓰세요. X를 W_Q, W_K, W_V로 투영하고, 쿼리와 키와 값을 헤드로 나누고, 헤드마다 어텐션을 하고,
-헤드를 합친 다음 W_O로 투영합니다. 모든 헤드의 조리법은 나란히 있어서 W_Q의 처음 d_k개 열이 헤드 0의 것입니다. `mask`를
-주면 쿼리는 마스크가 True인 키만 보며, 그런 키가 적어도 하나 있습니다. 출력과 모든 헤드의 가중치를 돌려주세요.
+헤드를 합친 다음 W_O로 투영합니다. 모든 헤드의 투영 행렬은 나란히 있어서 W_Q의 처음 d_k개 열이 헤드 0의 것입니다.
+`mask`를 주면 쿼리는 마스크가 True인 키만 보며, 그런 키가 적어도 하나 있습니다. 출력과 모든 헤드의 가중치를 돌려주세요.
 
     X                   (…, n, d_model)
     W_Q, W_K, W_V, W_O  (d_model, d_model)
@@ -300,6 +317,8 @@ EXERCISE = Exercise(
                 no_maximum_subtracted,
                 mask_in_the_wrong_order,
                 mask_ignored,
+                mask_inverted,
+                mask_inverted_guarded,
                 weights_averaged,
             ),
         ),

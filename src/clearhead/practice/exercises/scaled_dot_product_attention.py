@@ -10,7 +10,7 @@ import numpy as np
 
 from clearhead.languages import Said
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
-from clearhead.practice.exercises.softmax import softmax
+from clearhead.practice.exercises.softmax import unguarded
 
 Both = tuple[np.ndarray, np.ndarray]
 Mask = np.ndarray | None
@@ -57,7 +57,7 @@ def hidden(scores: np.ndarray, mask: Mask) -> np.ndarray:
 
 def mixed(scores: np.ndarray, V: np.ndarray) -> Both:
     """The last two steps: scores (…, n_q, n_k)  V (…, n_k, d_v) → output (…, n_q, d_v), weights (…, n_q, n_k)"""
-    weights = softmax(scores)
+    weights = unguarded(scores)
     return weights @ V, weights
 
 
@@ -108,7 +108,7 @@ def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: M
     "나누어 주므로 마지막 축을 따라 하세요.",
 )
 def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
-    weights = softmax(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask), axis=-2)
+    weights = unguarded(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask), axis=-2)
     return weights @ V, weights
 
 
@@ -151,7 +151,7 @@ def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 −inf로 바꾸세요.",
 )
 def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
-    weights = softmax(products(Q, K) / np.sqrt(Q.shape[-1]))
+    weights = unguarded(products(Q, K) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else weights * mask
     return weights @ V, weights
 
@@ -195,7 +195,8 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
 
 TASK = Said(
     """\
-Mix the values by how well each query matches each key. Four steps, and between the second and the third a mask:
+Mix the values by how well each query matches each key. Note 02 counts five steps. The first, the
+projection, is done here: Q, K and V are given. Four are left, and between the second and the third of them a mask:
 
     scores  = Q Kᵀ
     scores  = scores / √d
@@ -212,7 +213,8 @@ must do no harm.
     mask  broadcasts to (…, n_q, n_k), boolean, True = may attend
     →     output (…, n_q, d_v), weights (…, n_q, n_k)""",
     """\
-쿼리마다 키와 얼마나 맞는지에 따라 값을 섞으세요. 네 단계이고, 둘째와 셋째 단계 사이에 마스크를 씌웁니다.
+쿼리마다 키와 얼마나 맞는지에 따라 값을 섞으세요. 02번 노트의 다섯 단계 가운데 첫 단계인 투영은 이미 되어 있어서 Q, K,
+V가 인자로 들어옵니다. 남은 것은 네 단계이고, 그 둘째와 셋째 사이에 마스크를 씌웁니다.
 
     점수   = Q Kᵀ
     점수   = 점수 / √d

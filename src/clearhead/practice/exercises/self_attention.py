@@ -60,9 +60,9 @@ def keys_made_with_w_q(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.
 
 
 @mistake(
-    "The words themselves were mixed, so the output is d_model wide. Mix their values, X @ W_V: what a word says is a "
-    "recipe of its own.",
-    "단어 자체를 섞어서 출력의 폭이 d_model입니다. 값 X @ W_V를 섞으세요. 단어가 들려주는 말에는 따로 조리법이 "
+    "The words themselves were mixed, so the output is d_model wide. Mix their values, X @ W_V: what a word says has a "
+    "projection of its own.",
+    "단어 자체를 섞어서 출력의 폭이 d_model입니다. 값 X @ W_V를 섞으세요. 단어가 들려주는 말에는 따로 투영 행렬이 "
     "있습니다.",
 )
 def values_not_projected(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
@@ -161,15 +161,15 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
 TASK = Said(
     """\
 In self-attention the words of a sentence ask each other. Make a query, a key and a value of every word with the three
-recipes, then let every query attend to all keys of its own sentence, as in `scaled_dot_product_attention`. Return the
-output and the weights. One sentence and a batch of them must work with the same lines.
+projections, then let every query attend to all keys of its own sentence, as in `scaled_dot_product_attention`. Return
+the output and the weights. One sentence and a batch of them must work with the same lines.
 
     X          (…, n, d_model), the words
     W_Q, W_K   (d_model, d)
     W_V        (d_model, d_v)
     →          output (…, n, d_v), weights (…, n, n)""",
     """\
-셀프 어텐션에서는 한 문장의 단어들이 서로에게 묻습니다. 조리법 세 개로 단어마다 쿼리와 키와 값을 만들고,
+셀프 어텐션에서는 한 문장의 단어들이 서로에게 묻습니다. 투영 행렬 세 개로 단어마다 쿼리와 키와 값을 만들고,
 `scaled_dot_product_attention`에서처럼 쿼리마다 같은 문장의 모든 키를 보게 하세요. 출력과 가중치를 돌려주세요.
 문장이 하나든 여러 문장의 배치든 같은 코드로 계산되어야 합니다.
 
@@ -181,8 +181,8 @@ output and the weights. One sentence and a batch of them must work with the same
 
 HINTS = (
     Said(
-        "A recipe is applied from the right: `X @ W_Q` turns every row of X, whatever axes come before.",
-        "조리법은 오른쪽에서 곱합니다. `X @ W_Q`는 앞에 어떤 축이 있든 X의 모든 행을 바꿉니다.",
+        "A projection is applied from the right: `X @ W_Q` turns every row of X, whatever axes come before.",
+        "투영 행렬은 오른쪽에서 곱합니다. `X @ W_Q`는 앞에 어떤 축이 있든 X의 모든 행을 바꿉니다.",
     ),
     Said(
         "Three products give Q, K and V; what follows is your `scaled_dot_product_attention`, without a mask.",

@@ -142,7 +142,7 @@ place of the dots.
 First one head: queries and keys are d = 64 wide, values d_v = 32.
 Then multi-head attention over the same X: d_model = 512, 8 heads of equal width, and an output projection.
 
-    Q, K, V        what the recipes make of X
+    Q, K, V        what the projections make of X
     scores         every query against every key
     weights        after softmax
     output         the values, mixed
@@ -156,7 +156,7 @@ Then multi-head attention over the same X: d_model = 512, 8 heads of equal width
 먼저 헤드가 하나일 때입니다. 쿼리와 키의 폭은 d = 64이고 값의 폭은 d_v = 32입니다.
 그다음은 같은 X로 하는 멀티 헤드 어텐션입니다. d_model = 512이고, 폭이 같은 헤드 8개와 출력 투영이 있습니다.
 
-    Q, K, V        조리법으로 X에서 만든 것
+    Q, K, V        투영 행렬로 X에서 만든 것
     scores         모든 쿼리와 모든 키를 맞추어 본 점수
     weights        소프트맥스를 한 뒤
     output         값을 섞은 것

@@ -9,24 +9,52 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    shifted = x - x.max(axis=axis, keepdims=True)
-    powers = np.exp(shifted)
-    return powers / powers.sum(axis=axis, keepdims=True)
+    top = x.max(axis=axis, keepdims=True)
+    powers = np.exp(x - np.where(np.isneginf(top), 0, top))
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
 
 
 def by_definition(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    """e to each score over the sum of its line, one line at a time; the largest score is taken off first."""
+    """e to each score over the sum of its line, one line at a time; a line of nothing but −inf keeps its zeros."""
     lines = np.moveaxis(np.asarray(x, np.float64), axis, -1)
-    shares = np.empty(lines.shape)
+    shares = np.zeros(lines.shape)
     for place in product(*map(range, lines.shape[:-1])):
         scores = [float(score) for score in lines[place]]
+        if max(scores) == -math.inf:
+            continue
         powers = [math.exp(score - max(scores)) for score in scores]
         shares[place] = [power / sum(powers) for power in powers]
     return np.moveaxis(shares, -1, axis)
+
+
+def unguarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Softmax as most write it first: NaN in a line of nothing but −inf."""
+    return divided(np.exp(x - x.max(axis=axis, keepdims=True)), axis)
+
+
+def divided(powers: np.ndarray, axis: int) -> np.ndarray:
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def safely_divided(powers: np.ndarray, axis: int) -> np.ndarray:
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+@mistake(
+    "Right but for a line of nothing but −inf, which is NaN: −inf − (−inf) is no number, and neither is 0 / 0. No "
+    "score there has a share, so that line should be 0: take off 0 where the largest score is −inf, and divide by 1 "
+    "where the sum is 0.",
+    "−inf뿐인 줄만 빼고 모두 맞습니다. 그 줄은 NaN입니다. −inf − (−inf)도 0 / 0도 수가 아니기 때문입니다. 그 줄에서는 "
+    "어느 점수도 몫을 받지 못하므로 모두 0이어야 합니다. 가장 큰 점수가 −inf이면 0을 빼고, 합이 0이면 1로 나누세요.",
+)
+def nothing_but_minus_infinity(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return unguarded(x, axis)
 
 
 @mistake(
@@ -36,8 +64,29 @@ def by_definition(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "때문입니다. exp를 계산하기 전에 줄마다 가장 큰 점수를 빼세요.",
 )
 def no_maximum_subtracted(x: np.ndarray, axis: int = -1) -> np.ndarray:
-    powers = np.exp(x)
-    return powers / powers.sum(axis=axis, keepdims=True)
+    return divided(np.exp(x), axis)
+
+
+@variant_of(no_maximum_subtracted)
+def no_maximum_subtracted_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return safely_divided(np.exp(x), axis)
+
+
+@mistake(
+    "Right where the lines have scores of about one size, and lost where one line lies far below another: `x.max()` is "
+    "the largest score of the whole array, and with it taken off the powers of the low line are all 0. Take off the "
+    "largest score of each line: `x.max(axis=axis, keepdims=True)`.",
+    "줄마다 점수의 크기가 비슷하면 맞지만, 한 줄의 점수가 다른 줄보다 훨씬 낮으면 망가집니다. `x.max()`는 배열 "
+    "전체에서 가장 큰 점수여서, 그것을 빼면 낮은 줄의 거듭제곱이 모두 0이 됩니다. `x.max(axis=axis, keepdims=True)`로 "
+    "줄마다 가장 큰 점수를 빼세요.",
+)
+def one_maximum_for_all(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return divided(np.exp(x - x.max()), axis)
+
+
+@variant_of(one_maximum_for_all)
+def one_maximum_for_all_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return safely_divided(np.exp(x - x.max()), axis)
 
 
 @mistake(
@@ -56,7 +105,22 @@ def sum_over_everything(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "`axis`에 무엇을 주어도 늘 마지막 축을 따라 합이 1입니다. `axis`를 max와 sum에 넘기세요.",
 )
 def axis_ignored(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return unguarded(x, -1)
+
+
+@variant_of(axis_ignored)
+def axis_ignored_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return softmax(x, -1)
+
+
+@mistake(
+    "The shares always sum to 1 along the first axis, whatever `axis` says, so that the columns of a matrix sum to 1 "
+    "and its rows do not. Hand `axis` on to max and sum in place of the 0.",
+    "`axis`에 무엇을 주어도 늘 첫 번째 축을 따라 합이 1입니다. 그래서 행렬이면 열의 합이 1이고 행의 합은 1이 아닙니다. "
+    "max와 sum에 0 대신 `axis`를 넘기세요.",
+)
+def always_the_first_axis(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return softmax(x, 0)
 
 
 @mistake(
@@ -73,6 +137,27 @@ def first_axis_by_default(x: np.ndarray, axis: int = -1) -> np.ndarray:
 )
 def not_divided(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return np.exp(x - x.max(axis=axis, keepdims=True))
+
+
+@variant_of(not_divided)
+def not_divided_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    top = x.max(axis=axis, keepdims=True)
+    return np.exp(x - np.where(np.isneginf(top), 0, top))
+
+
+@mistake(
+    "The lines sum to 1, but these are powers of 2: the table of the note uses 2 because it is easy by hand. Softmax "
+    "uses e: take np.exp.",
+    "줄의 합은 1이지만 2의 거듭제곱을 썼습니다. 노트의 표에서는 손으로 계산하기 쉬우라고 2를 썼을 뿐, 소프트맥스는 e의 "
+    "거듭제곱을 씁니다. np.exp를 쓰세요.",
+)
+def powers_of_two(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return unguarded(x * np.log(2), axis)
+
+
+@variant_of(powers_of_two)
+def powers_of_two_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
+    return softmax(x * np.log(2), axis)
 
 
 @mistake(
@@ -94,6 +179,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((np.array([1.0, 2.0, 3.0]),))
     yield Call((np.array([[1000.0, 1001.0, 999.0], [-1000.0, -1002.0, -1001.0]]),))
     yield Call((np.array([5.0]),))
+    yield Call((np.array([[0.0, 1.0, 2.0], [-np.inf, -np.inf, -np.inf]]),))
 
 
 TASK = Said(
@@ -103,7 +189,8 @@ Turn scores into shares: every share is between 0 and 1, larger for a larger sco
     shareᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
 Scores of a thousand must work too, although exp(1000) is too large for a float. Taking the same number off every
-score of a line changes no share: choose a number that keeps exp small.
+score of a line changes no share: choose a number that keeps exp small. A score of −inf has the share 0. In a line of
+nothing but −inf there is nothing to share out: all of it is 0, and never NaN.
 
     x     any shape
     axis  the axis along which the shares sum to 1
@@ -114,7 +201,8 @@ score of a line changes no share: choose a number that keeps exp small.
     비율ᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)
 
 점수가 1000이어도 계산되어야 합니다. exp(1000)은 부동소수점으로 나타낼 수 없을 만큼 큽니다. 한 줄의 점수에서 같은
-수를 빼도 비율은 그대로이니, exp가 커지지 않게 할 수를 골라 빼세요.
+수를 빼도 비율은 그대로이니, exp가 커지지 않게 할 수를 골라 빼세요. 점수가 −inf이면 비율은 0입니다. −inf뿐인 줄에는 나눌
+몫이 없으므로 NaN이 아니라 모두 0이 나와야 합니다.
 
     x     모양은 자유
     axis  비율의 합이 1이 되는 축
@@ -133,8 +221,10 @@ HINTS = (
         "`x.max`도 마찬가지입니다.",
     ),
     Said(
-        "powers = np.exp(x - x.max(axis=axis, keepdims=True)); then divide by their sum along the axis.",
-        "powers = np.exp(x - x.max(axis=axis, keepdims=True))까지 쓰고, 축 방향의 합으로 나누면 됩니다.",
+        "powers = np.exp(x - top), where top = x.max(axis=axis, keepdims=True) with 0 in place of −inf; then divide by "
+        "their sum along the axis, with 1 in place of 0: `np.where(total == 0, 1, total)`.",
+        "top = x.max(axis=axis, keepdims=True)에서 −inf인 곳을 0으로 바꾸고 powers = np.exp(x - top)을 구하세요. "
+        "이것을 축 방향의 합으로 나누되, 합이 0인 곳은 `np.where(total == 0, 1, total)`처럼 1로 바꾸면 됩니다.",
     ),
 )
 
@@ -156,12 +246,21 @@ EXERCISE = Exercise(
             loops=False,
             examples=("softmax(np.array([0.0, 1.0, 2.0]))", "softmax(np.array([[0.0, 0.0], [1.0, 3.0]]), axis=0)"),
             mistakes=(
+                nothing_but_minus_infinity,
                 no_maximum_subtracted,
+                no_maximum_subtracted_guarded,
+                one_maximum_for_all,
+                one_maximum_for_all_guarded,
                 sum_over_everything,
                 axis_ignored,
+                axis_ignored_guarded,
+                always_the_first_axis,
                 first_axis_by_default,
                 not_divided,
+                not_divided_guarded,
                 no_powers,
+                powers_of_two,
+                powers_of_two_guarded,
             ),
         ),
     ),
