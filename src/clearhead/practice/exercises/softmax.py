@@ -178,6 +178,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((rng.standard_normal((2, 3)),))
     yield Call((np.array([1.0, 2.0, 3.0]),))
     yield Call((np.array([[1000.0, 1001.0, 999.0], [-1000.0, -1002.0, -1001.0]]),))
+    yield Call((np.array([2000.0, 0.0, -500.0]),))
     yield Call((np.array([5.0]),))
     yield Call((np.array([[0.0, 1.0, 2.0], [-np.inf, -np.inf, -np.inf]]),))
 
@@ -190,7 +191,7 @@ Turn scores into shares: every share is between 0 and 1, larger for a larger sco
 
 Scores of a thousand must work too, although exp(1000) is too large for a float. Taking the same number off every
 score of a line changes no share: choose a number that keeps exp small. A score of −inf has the share 0. In a line of
-nothing but −inf there is nothing to share out: all of it is 0, and never NaN.
+nothing but −inf there is nothing to share out: all of it is 0, and never NaN. Write it without Python loops.
 
     x     any shape
     axis  the axis along which the shares sum to 1
@@ -202,7 +203,7 @@ nothing but −inf there is nothing to share out: all of it is 0, and never NaN.
 
 점수가 1000이어도 계산되어야 합니다. exp(1000)은 부동소수점으로 나타낼 수 없을 만큼 큽니다. 한 줄의 점수에서 같은
 수를 빼도 비율은 그대로이니, exp가 커지지 않게 할 수를 골라 빼세요. 점수가 −inf이면 비율은 0입니다. −inf뿐인 줄에는 나눌
-몫이 없으므로 NaN이 아니라 모두 0이 나와야 합니다.
+몫이 없으므로 NaN이 아니라 모두 0이 나와야 합니다. 반복문은 쓰지 말고 작성하세요.
 
     x     모양은 자유
     axis  비율의 합이 1이 되는 축
