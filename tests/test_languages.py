@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.test_study_notes import other_terms
 
 import clearhead
 from clearhead.languages import LANGUAGES, NotThereError, RefusedError, Said, speaking, spoken
@@ -148,3 +149,10 @@ def test_korean_leaves_no_particle_to_choose():
     """A value may end in a vowel or not: the sentence is made so that it need not matter."""
     for place, said in every_text():
         assert not [both for both in ("은(는)", "이(가)", "을(를)", "(으)로", "와(과)") if both in said.ko], place
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_keeps_to_the_terms_of_the_glossary(language):
+    """What the command line, figures, pages, exercises and the translator's own words say; not words it translates."""
+    others = {place: other_terms(said(language), language) for place, said in every_text() if ".lexicon" not in place}
+    assert {place: terms for place, terms in others.items() if terms} == {}
