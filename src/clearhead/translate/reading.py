@@ -11,7 +11,7 @@ from clearhead.advice import program
 from clearhead.languages import Said
 from clearhead.text.spans import Span
 from clearhead.translate import words
-from clearhead.translate.days import impossible
+from clearhead.translate.days import impossible, untaught
 from clearhead.translate.doubt import Doubt
 from clearhead.translate.nearness import near
 from clearhead.translate.vocabulary import Unknown, Vocabulary, shortened, unknown_word
@@ -43,7 +43,7 @@ def _meant(stuck: Unknown, vocabulary: Vocabulary) -> list[str]:
 
 
 def unread(text: str, source: Sequence[int], spans: Sequence[Span], task: str, doubt: Doubt) -> Said | None:
-    """Why a text that can be spelled is not translated: it is of another language, or of no day."""
+    """Why a text that can be spelled is not translated: it is of another language, or no day that can be read."""
     if task not in OURS:
         return None
     if never := doubt.never_read(source):
@@ -51,7 +51,7 @@ def unread(text: str, source: Sequence[int], spans: Sequence[Span], task: str, d
         return words.NEVER_READ.filled(
             word=shortened(text[start:stop]), start=start, stop=stop, known=words.READS[task]
         )
-    return impossible(text) if task != "sentences" else None
+    return (impossible(text) or untaught(text)) if task != "sentences" else None
 
 
 def strange_words(

@@ -211,6 +211,12 @@ NO_SUCH_TIME = Said(
     "there is no such time of day: {text}; hours go up to {hours}, minutes to 59",
     "없는 시각입니다: {text}. 시는 {hours}까지, 분은 59까지입니다",
 )
+UNTAUGHT_DATE = Said(
+    "{text} is not a date in a form that this model has learned, or a part of it is missing; it knows: {known}; years "
+    "are of two digits, or from 1000 to 2999",
+    "그런 형식의 날짜는 배우지 않았거나, 날짜에 빠진 것이 있습니다: {text}. 아는 형식: {known}. 연도는 두 자리이거나 "
+    "1000년부터 2999년까지입니다",
+)
 DOUBT = Said(
     "it is not sure of this: it has learned no sentence like it",
     "이 번역은 확실하지 않습니다. 이런 문장은 배우지 않았습니다",
@@ -281,6 +287,7 @@ DATES = (
     "20281207",
     "3/5",
     "오전 9시",
+    "12/7/2028",
     "December 7, 2028",
     "7 mars 2028",
 )
