@@ -69,4 +69,5 @@ def test_what_was_read_is_read():
 def test_a_word_made_of_others_is_named():
     text = "물개 고양이가."
     assert strange_words(text, *VOCABULARY.encode(text), DOUBT, VOCABULARY) == ("물개",)
+    assert strange_words("물개가", *VOCABULARY.encode("물개가"), DOUBT, VOCABULARY) == ("물개가",)
     assert strange_words("물을", *VOCABULARY.encode("물을"), DOUBT, VOCABULARY) == ()

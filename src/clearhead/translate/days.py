@@ -96,18 +96,19 @@ def impossible(text: str) -> Said | None:
 def untaught(text: str) -> Said | None:
     """Why something that looks like a date cannot be read as one; None for what can be, and for all other texts."""
     text = " ".join(text.split())
-    if not any(map(str.isdecimal, text)) or not DATELIKE.fullmatch(text) or _taught(text):
+    if not any(map(str.isdecimal, text)) or not DATELIKE.fullmatch(text) or taught(text):
         return None
     return words.UNTAUGHT_DATE.filled(text=shortened(text), known=" · ".join(words.DATES))
 
 
-def _taught(text: str) -> list[re.Match[str]]:
-    return [match for match in (pattern.fullmatch(text) for pattern in TAUGHT) if match]
+def taught(text: str) -> list[re.Match[str]]:
+    """The ways in which a whole text can be read as a date or a time of day; none if it is something else."""
+    return [match for match in (pattern.fullmatch(" ".join(text.split())) for pattern in TAUGHT) if match]
 
 
 def _days(text: str) -> Iterator[Said | None]:
     within = [match for pattern in DATES for match in pattern.finditer(text)]
-    for match in (*within, *_taught(" ".join(text.split()))):
+    for match in (*within, *taught(text)):
         found = match.groupdict()
         name, month, day = (found.get(field) for field in ("name", "month", "day"))
         if day and (name or month):

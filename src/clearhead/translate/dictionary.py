@@ -80,12 +80,12 @@ def beginnings() -> dict[str, str]:
             found |= {word: word for word in entries if " " not in word and "," not in word}
     stems = [verb.stem for verb in lexicon.VERBS if verb.shape != "weather"]
     for stem in (*stems, *(adjective.stem for adjective in lexicon.ADJECTIVES if not adjective.whole)):
-        for form in _forms(stem):
+        for form in stem_forms(stem):
             found.setdefault(form, f"{stem.text}다")
     return found
 
 
-def _forms(stem: Stem) -> Iterator[str]:
+def stem_forms(stem: Stem) -> Iterator[str]:
     """What is left of a stem before its endings: 돕, 도우, 도와, 도왔, 도운, 도울."""
     yield stem.text
     yield "".join(korean.infinitive(stem))

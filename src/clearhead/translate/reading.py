@@ -11,9 +11,11 @@ from clearhead.advice import program
 from clearhead.languages import Said
 from clearhead.text.spans import Span
 from clearhead.translate import words
-from clearhead.translate.days import impossible, untaught
+from clearhead.translate.days import impossible, taught, untaught
+from clearhead.translate.dictionary import beginnings, known_words
 from clearhead.translate.doubt import Doubt
 from clearhead.translate.nearness import near
+from clearhead.translate.usage import unusual
 from clearhead.translate.vocabulary import Unknown, Vocabulary, shortened, unknown_word
 
 # The tasks whose words are those of the grammar, or of dates; a model of one's own pairs has nothing but pieces.
@@ -32,8 +34,6 @@ def unspelled(text: str, vocabulary: Vocabulary, task: str) -> Said | None:
 
 def _meant(stuck: Unknown, vocabulary: Vocabulary) -> list[str]:
     """Words of the dictionary that are close to a misspelled one."""
-    from clearhead.translate.dictionary import beginnings
-
     known = beginnings()
     read = stuck.word.removesuffix(stuck.rest)
     endings = vocabulary.endings
@@ -57,9 +57,32 @@ def unread(text: str, source: Sequence[int], spans: Sequence[Span], task: str, d
 def strange_words(
     text: str, source: Sequence[int], spans: Sequence[Span], doubt: Doubt, vocabulary: Vocabulary
 ) -> tuple[str, ...]:
-    """The words of a text that are put together as none of training is."""
+    """The words of a text that are put together as none of training is, from pieces that are no word together."""
+    return tuple(word for word in _strange(text, source, spans, doubt, vocabulary) if not in_other_form(word))
+
+
+def against(
+    text: str, source: Sequence[int], spans: Sequence[Span], task: str, doubt: Doubt, vocabulary: Vocabulary
+) -> Said | None:
+    """What else speaks against a text: known words in forms that training lacks, or that do not go together."""
+    strange = _strange(text, source, spans, doubt, vocabulary)
+    if others := [word for word in strange if in_other_form(word)]:
+        return words.OTHER_FORM.filled(words=", ".join(others))
+    return unusual(text) if task in ("sentences", "all") and not taught(text) else None
+
+
+def in_other_form(word: str) -> bool:
+    """Whether a word is one of the dictionary, with endings or without, as 엄마 and 와서 are: 물개 is none."""
+    known = beginnings()
+    things = (*known_words()["nouns"], *known_words()["counters"])
+    return any(word[:stop] in known and not word[stop:].startswith(things) for stop in range(len(word), 0, -1))
+
+
+def _strange(
+    text: str, source: Sequence[int], spans: Sequence[Span], doubt: Doubt, vocabulary: Vocabulary
+) -> list[str]:
     found = [_whole(text, spans[place]) for place in doubt.strange(source, vocabulary)]
-    return tuple(shortened(text[start:stop]) for start, stop in dict.fromkeys(found))
+    return [shortened(text[start:stop]) for start, stop in dict.fromkeys(found)]
 
 
 def _whole(text: str, span: Span) -> Span:

@@ -222,12 +222,30 @@ DOUBT = Said(
     "이 번역은 확실하지 않습니다. 이런 문장은 배우지 않았습니다",
 )
 
-NO_WORD = Said("(no word of the source)", "(원문에 없는 말)")
+NOT_TOGETHER = Said(
+    "it is not sure of this: it has not learned that these go together: {object} {verb}",
+    "이 번역은 확실하지 않습니다. 함께 쓰는 말로 배우지 않았습니다: {object} {verb}",
+)
+NO_PREDICATE = Said(
+    "it is not sure of this: there is no verb, and it has learned whole sentences, such as 고양이가 쥐를 잡았다",
+    "이 번역은 확실하지 않습니다. 서술어(동사, 형용사, 이다)가 없습니다. 온전한 문장으로 써 주세요(예: 고양이가 쥐를 "
+    "잡았다)",
+)
+NO_PLACE = Said(
+    "it is not sure of this: nothing says where to: {verb}",
+    "이 번역은 확실하지 않습니다. 어디인지 나와 있지 않습니다: {verb}",
+)
+OTHER_FORM = Said(
+    "it is not sure of this: it knows these words, but not in this form: {words}",
+    "이 번역은 확실하지 않습니다. 아는 단어지만 이런 꼴로는 배우지 않았습니다: {words}",
+)
+
+NO_WORD = Said("(looked at no word of the source)", "(원문의 단어를 보지 않음)")
 
 
-def doubt(strange: Sequence[str]) -> Said:
-    """Why a translation is not to be relied on."""
-    return STRANGE.filled(words=", ".join(strange)) if strange else DOUBT
+def doubt(strange: Sequence[str], unusual: Said | None = None) -> Said:
+    """Why a translation is not to be relied on: words that are not known, or else what is unusual about others."""
+    return STRANGE.filled(words=", ".join(strange)) if strange else unusual or DOUBT
 
 
 WRITTEN = Said("written: {path}", "저장했습니다: {path}")
