@@ -160,7 +160,7 @@ class TestToy:
             toys.translator().translate([text])
 
     def test_an_unknown_word_is_named(self):
-        with pytest.raises(ValueError, match="the word 'zu', characters 3 to 5, is not in the vocabulary"):
+        with pytest.raises(ValueError, match="the word 'zu', characters 4 to 5, is not in the vocabulary"):
             toys.translator().translate(["ba zu ce"])
 
     def test_too_many_pieces(self):

@@ -177,9 +177,19 @@ TOO_LONG = Said(
 )
 CHARACTERS = Said("characters", "글자")
 PIECES = Said("pieces", "조각")
+ONE_CHARACTER = Said("character {first}", "{first}번째 글자")
+SOME_CHARACTERS = Said("characters {first} to {last}", "{first}–{last}번째 글자")
+
+
+def place_in_text(start: int, stop: int) -> Said:
+    """Where a word lies, as a reader counts: the first character is 1, and the last one is counted too."""
+    said = ONE_CHARACTER if stop - start == 1 else SOME_CHARACTERS
+    return said.filled(first=start + 1, last=stop)
+
+
 UNKNOWN_WORD = Said(
-    "the word {word!r}, characters {start} to {stop}, is not in the vocabulary: no piece fits from {rest!r} on; {hint}",
-    "배우지 않은 단어입니다: {word!r}(글자 {start}–{stop}), {rest!r}부터 읽을 수 없습니다. {hint}",
+    "the word {word!r}, {place}, is not in the vocabulary: no piece fits from {rest!r} on; {hint}",
+    "배우지 않은 단어입니다: {word!r}({place}), {rest!r}부터 읽을 수 없습니다. {hint}",
 )
 NEAR = Said("close to it: {near}", "비슷한 단어: {near}")
 NOTHING_NEAR = Said(
@@ -191,8 +201,8 @@ STRANGE = Said(
     "이 번역은 확실하지 않습니다. 모르는 단어가 있습니다: {words}",
 )
 NEVER_READ = Said(
-    "{word!r}, characters {start} to {stop}, is not translated: this model translates {known}",
-    "{word!r}(글자 {start}–{stop}): 번역하지 않는 말입니다. 이 모델이 번역하는 것: {known}",
+    "{word!r}, {place}, is not translated: this model translates {known}",
+    "{word!r}({place}): 번역하지 않는 말입니다. 이 모델이 번역하는 것: {known}",
 )
 READS = {
     "dates": Said("dates, such as 2028년 12월 7일 or December 7, 2028", "날짜(예: 2028년 12월 7일 목요일)"),
