@@ -74,6 +74,7 @@ def test_what_there_is(text):
             "30/02/2026",
         ),
         *("0년 1월 1일", "1년", "3000년 1월 1일", "0999-01-01", "December 2028", "2028-12", "14:30"),
+        *("March", "Thursday", "avril 2028", "2028년 12월 7일 14시"),
     ],
 )
 def test_a_date_in_a_form_that_nobody_taught(text):

@@ -42,7 +42,8 @@ YEAR, SHORT, EITHER = r"(?P<year>[12]\d{3})", r"(?P<year>\d\d)", r"(?P<year>[12]
 MONTH, DAY = r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
 NAME, FRENCH = f"(?P<name>{_any(MONTHS)})", f"(?P<name>{_any(FRENCH_MONTHS)})"
 MONTH_FIRST = r"(?P<month>0?[1-9]|1[0-2])/(?P<day>\d{1,2})"  # 25/12/2026 has its day first, which is not taught
-KOREAN_TIME = r"(?:(?:오전|오후) ?)?\d{1,2}시(?: ?\d{1,2}분)?|(?:오전|오후) ?\d{1,2}:\d\d"
+OF_THE_DAY = r"\d{1,2}시(?: ?\d{1,2}분)?"
+HALF_OF_THE_DAY = rf"(?:오전|오후) ?(?:{OF_THE_DAY}|\d{{1,2}}:\d\d)"
 IN_BRACKETS = r"(?: ?\([일월화수목금토]\)| [일월화수목금토]요일)?"
 EN, FR = f"(?:(?:{DAYS_OF_THE_WEEK['en']}),? )?", f"(?:(?:{DAYS_OF_THE_WEEK['fr']}) )?"
 
@@ -50,7 +51,7 @@ EN, FR = f"(?:(?:{DAYS_OF_THE_WEEK['en']}),? )?", f"(?:(?:{DAYS_OF_THE_WEEK['fr'
 TAUGHT = [
     re.compile(pattern)
     for pattern in (
-        f"(?:{EITHER}년 ?)?{MONTH}월 ?{DAY}일(?:{IN_BRACKETS}| (?:{KOREAN_TIME}))",
+        f"(?:{EITHER}년 ?)?{MONTH}월 ?{DAY}일(?:{IN_BRACKETS}| {HALF_OF_THE_DAY})",
         f"{EITHER}년(?: ?{MONTH}월)?",
         rf"{YEAR}(?P<mark>[-/]){MONTH}(?P=mark){DAY}",
         rf"{YEAR}\. ?{MONTH}\. ?{DAY}\.?{IN_BRACKETS}",
@@ -62,7 +63,8 @@ TAUGHT = [
         f"{EN}{NAME} {DAY}(?:, {YEAR})?",
         f"{EN}{DAY} {NAME}(?: {YEAR})?",
         f"{FR}{DAY} {FRENCH}(?: {YEAR})?",
-        KOREAN_TIME,
+        OF_THE_DAY,
+        HALF_OF_THE_DAY,
     )
 ]
 
@@ -96,7 +98,7 @@ def impossible(text: str) -> Said | None:
 def untaught(text: str) -> Said | None:
     """Why something that looks like a date cannot be read as one; None for what can be, and for all other texts."""
     text = " ".join(text.split())
-    if not any(map(str.isdecimal, text)) or not DATELIKE.fullmatch(text) or taught(text):
+    if not re.search("[0-9A-Za-z]", text) or not DATELIKE.fullmatch(text) or taught(text):
         return None
     return words.UNTAUGHT_DATE.filled(text=shortened(text), known=" · ".join(words.DATES))
 
