@@ -141,7 +141,7 @@ def test_what_is_said_is_what_the_weights_say_and_every_picture_is_tidy(tidy, la
     assert "gets exactly 0;" in drawn["causal-attention"].words.shows.en
     pairs = re.findall(r"(\S+) → (\(.*?\)|\S+?)(?:,|;)", drawn["cross-attention"].words.shows.en)
     expected = [
-        "(no word of the source)" if 1 - row.sum() > row.max() else subject.source_words[int(row.argmax())]
+        "(looked at no word of the source)" if 1 - row.sum() > row.max() else subject.source_words[int(row.argmax())]
         for row in subject.between_words
     ]
     assert [there for _, there in pairs] == [
@@ -257,8 +257,8 @@ def test_a_word_that_looks_at_no_word_is_said_to():
     subject = showcase.read(translator(), TEXT)
     nowhere = subject._replace(between_words=np.full_like(subject.between_words, 0.1))
     shows = showcase._cross_attention(nowhere).words.shows
-    assert "→ (no word of the source)" in shows.en
-    assert "→ (원문에 없는 말)" in shows.ko
+    assert "→ (looked at no word of the source)" in shows.en
+    assert "→ (원문의 단어를 보지 않음)" in shows.ko
 
 
 def test_a_file_where_the_folder_should_be(model, tmp_path, capsys):

@@ -103,7 +103,7 @@ class TestTranslating:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("I drink water", "'I', characters 0 to 1, is not translated: this model translates Korean sentences and"),
+            ("I drink water", "'I', character 1, is not translated: this model translates Korean sentences and"),
             ("2023년 2월 29일", "there is no such day: 2023년 2월 29일; February 2023 has 28 days"),
             ("오후 25시", "there is no such time of day: 오후 25시"),
         ],
@@ -136,7 +136,7 @@ class TestTranslating:
         assert status == 1
         assert out.splitlines() == expected  # each in its own line, also beside one that is missing
         unknown, empty = err.splitlines()
-        assert unknown.startswith("clearhead translate: ba zu: the word 'zu', characters 3 to 5, is not in the")
+        assert unknown.startswith("clearhead translate: ba zu: the word 'zu', characters 4 to 5, is not in the")
         assert (
             empty
             == "clearhead translate:  : there is nothing to translate: the text is empty; give a sentence or a date"
@@ -161,11 +161,11 @@ class TestTranslating:
     @pytest.mark.parametrize(
         ("texts", "message"),
         [
-            (["ba zu"], "the word 'zu', characters 3 to 5, is not in the vocabulary"),
+            (["ba zu"], "the word 'zu', characters 4 to 5, is not in the vocabulary"),
             ([""], "there is nothing to translate: the text is empty"),
             (["가나 " * 3334], "a text of 10,002 characters is too long"),
             (["ba " * 5], "a text of 5 pieces is too long: the longest sentence this model has learned has 4"),
-            (["ba", "zu"], "the word 'zu', characters 3 to 5"),
+            (["ba", "zu"], "the word 'zu', characters 4 to 5"),
         ],
         ids=["unknown word", "empty", "10,000 characters", "too long", "unquoted"],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clearhead.translate import lexicon
-from clearhead.translate.dictionary import beginnings, known_words
+from clearhead.translate.dictionary import beginnings, known_words, stems
 
 
 def test_every_word_is_there_with_its_english_as_a_dictionary_has_it():
@@ -51,3 +51,9 @@ def test_forms_lead_to_their_word():
     assert known["도와"] == known["도우"] == "돕다"
     words = {word for entries in known_words().values() for word in entries}
     assert set(known.values()) <= words
+
+
+def test_stems_are_no_other_words():
+    found = stems()
+    assert (found["춥"], found["오"], found["와"], found["잡"]) == ("춥다", "오다", "오다", "잡다")
+    assert "차" not in found  # a car, or tea

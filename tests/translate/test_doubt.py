@@ -33,6 +33,12 @@ def test_a_lost_word_is_found():
     assert doubt.lost(ids("커피를 마셔요"), ids("coffee")) == [2]
 
 
+def test_a_word_that_is_there_twice_has_to_be_meant_twice():
+    doubt = Doubt(0.5, meanings([CUP] * OFTEN, VOCABULARY))
+    assert doubt.lost(ids("커피 커피를 마셔요"), ids("I drink coffee")) == [1]
+    assert doubt.lost(ids("커피 커피를 마셔요"), ids("I drink coffee coffee")) == []
+
+
 def test_sure_is_probable_and_whole():
     doubt = Doubt(0.5, meanings([CUP] * OFTEN, VOCABULARY))
     source = ids("커피를 마셔요")

@@ -24,6 +24,7 @@ from clearhead.translate.score import Judged, read_list
 from clearhead.translate.sentences import sentences
 from clearhead.translate.translator import SHIPPED, Translator
 from clearhead.translate.vocabulary import END, Vocabulary
+from clearhead.translate.words import doubt
 
 from . import toys
 
@@ -85,9 +86,9 @@ class TestToy:
 
     def test_doubt_is_kept_in_the_file(self, tmp_path):
         path = tmp_path / "toy.safetensors"
-        doubt = Doubt(0.75, {3: frozenset({10, 11})})
-        replace(toys.translator(), doubt=doubt).save(path)
-        assert Translator.load(path).doubt == doubt
+        kept = Doubt(0.75, {3: frozenset({10, 11})})
+        replace(toys.translator(), doubt=kept).save(path)
+        assert Translator.load(path).doubt == kept
 
     def test_forced_sees_what_greedy_sees(self):
         (free,) = toys.translator().translate(["ba ce di"])
@@ -119,10 +120,11 @@ class TestToy:
         weights = np.zeros_like(forced.cross_weights)
         weights[..., 0, :], weights[..., 1:, :] = (0.1, 0.05, 0.85), (0.25, 0.35, 0.4)
         line = alignment_line(forced._replace(cross_weights=weights), Reader(0, 0))
-        assert line == "이 ← (no word of the source) 85 % · 일 ← (no word of the source) 40 %"
+        nothing = "(looked at no word of the source)"
+        assert line == f"이 ← {nothing} 85 % · 일 ← {nothing} 40 %"
         with speaking("ko"):
             assert alignment_line(forced._replace(cross_weights=weights), Reader(0, 0)).startswith(
-                "이 ← (원문에 없는 말) 85 %"
+                "이 ← (원문의 단어를 보지 않음) 85 %"
             )
 
     @pytest.mark.parametrize("dtype", ["float32", "float16"])
@@ -158,7 +160,7 @@ class TestToy:
             toys.translator().translate([text])
 
     def test_an_unknown_word_is_named(self):
-        with pytest.raises(ValueError, match="the word 'zu', characters 3 to 5, is not in the vocabulary"):
+        with pytest.raises(ValueError, match="the word 'zu', characters 4 to 5, is not in the vocabulary"):
             toys.translator().translate(["ba zu ce"])
 
     def test_too_many_pieces(self):
@@ -234,6 +236,21 @@ class TestShipped:
         (found,) = shipped.translate([korean])
         assert found.text == english
         assert found.sure
+
+    @pytest.mark.parametrize(
+        ("text", "why"),
+        [
+            ("시계를 찼다", "함께 쓰는 말로 배우지 않았습니다: 시계를 찼다"),
+            ("고양이가", "서술어(동사, 형용사, 이다)가 없습니다"),
+            ("엄마", "아는 단어지만 이런 꼴로는 배우지 않았습니다: 엄마"),
+            ("와서", "아는 단어지만 이런 꼴로는 배우지 않았습니다: 와서"),
+            ("새 새가 날았다", "이런 문장은 배우지 않았습니다"),
+        ],
+    )
+    def test_it_says_why_it_doubts(self, shipped, text, why):
+        (found,) = shipped.translate([text])
+        assert not found.sure
+        assert why in doubt(found.strange, found.unusual).ko
 
     def test_it_doubts_what_it_gets_wrong(self, shipped, unchecked):
         """Of unseen and odd texts: what is called sure is right, and of what is wrong four fifths are not called so."""

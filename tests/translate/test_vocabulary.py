@@ -69,7 +69,7 @@ def test_unknown_words_are_named_with_their_place():
     assert vocabulary.unknown("고양이가 cats.") == []
     with pytest.raises(
         ValueError,
-        match=r"the word '고양이도', characters 5 to 9, is not in the vocabulary: no piece fits from '도' on; "
+        match=r"the word '고양이도', characters 6 to 9, is not in the vocabulary: no piece fits from '도' on; "
         "close to it: 고양이",
     ):
         vocabulary.encode("cats 고양이도 개가")
@@ -89,7 +89,7 @@ def test_a_misspelled_word_is_answered_with_those_it_looks_like():
 
 def test_a_very_long_word_is_not_repeated_in_full():
     with pytest.raises(
-        ValueError, match=r"the word 'x{29}…', characters 5 to 10005, is not in .* from 'x{29}…' on"
+        ValueError, match=r"the word 'x{29}…', characters 6 to 10005, is not in .* from 'x{29}…' on"
     ) as error:
         Vocabulary(PIECES).encode("cats " + "x" * 10_000)
     assert len(str(error.value)) < 250

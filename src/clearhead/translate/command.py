@@ -175,11 +175,11 @@ def translate(options: argparse.Namespace, texts: list[str]) -> int:
             continue
         print(found.text)
         if options.plain and not found.sure:
-            print(f"{options.prog}: {which}{words.doubt(found.strange)()}", file=sys.stderr)
+            print(f"{options.prog}: {which}{words.doubt(found.strange, found.unusual)()}", file=sys.stderr)
         if not options.plain:
             print(f"  {report.alignment_line(found, reader)}")
             if not found.sure:
-                print(f"  {words.doubt(found.strange)()}")
+                print(f"  {words.doubt(found.strange, found.unusual)()}")
         if save is not None:
             from clearhead.translate import film
 

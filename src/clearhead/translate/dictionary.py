@@ -80,12 +80,23 @@ def beginnings() -> dict[str, str]:
             found |= {word: word for word in entries if " " not in word and "," not in word}
     stems = [verb.stem for verb in lexicon.VERBS if verb.shape != "weather"]
     for stem in (*stems, *(adjective.stem for adjective in lexicon.ADJECTIVES if not adjective.whole)):
-        for form in _forms(stem):
+        for form in stem_forms(stem):
             found.setdefault(form, f"{stem.text}다")
     return found
 
 
-def _forms(stem: Stem) -> Iterator[str]:
+@functools.cache
+def stems() -> dict[str, str]:
+    """Verbs and adjectives without an ending, 오 and 와, that are no other word, and their dictionary form, 오다."""
+    others = {word for word, listed in beginnings().items() if word == listed}
+    entries = [verb.stem for verb in lexicon.VERBS]
+    entries += [adjective.stem for adjective in lexicon.ADJECTIVES if not adjective.whole]
+    told = {"".join(korean.infinitive(stem)): f"{stem.text}다" for stem in entries}
+    found = told | {stem.text: f"{stem.text}다" for stem in entries}
+    return {form: word for form, word in found.items() if form not in others}
+
+
+def stem_forms(stem: Stem) -> Iterator[str]:
     """What is left of a stem before its endings: 돕, 도우, 도와, 도왔, 도운, 도울."""
     yield stem.text
     yield "".join(korean.infinitive(stem))

@@ -38,9 +38,14 @@ class Doubt(NamedTuple):
     forms: Mapping[int, frozenset[int]] = {}
 
     def lost(self, source: Sequence[int], target: Sequence[int]) -> list[int]:
-        """The places of source pieces whose meaning does not occur in the target."""
-        written = set(target)
-        return [place for place, piece in enumerate(source) if not self.meanings.get(piece, written) & written]
+        """The places of source pieces whose meanings occur in the target less often than they themselves so far."""
+        written, read = Counter(target), Counter[int]()
+        places = []
+        for place, piece in enumerate(source):
+            read[piece] += 1
+            if piece in self.meanings and sum(written[meaning] for meaning in self.meanings[piece]) < read[piece]:
+                places.append(place)
+        return places
 
     def never_read(self, source: Sequence[int]) -> list[int]:
         """The places of pieces that no source of training has, as "eat", which is only ever written."""

@@ -16,10 +16,11 @@ LONGEST = 30  # characters of a word that are compared
 ALIKE = ("ㄱㄲㅋ", "ㄷㄸㅌ", "ㅂㅃㅍ", "ㅅㅆ", "ㅈㅉㅊ", "ㅐㅔ", "ㅒㅖ", "ㅚㅙㅞ")
 
 
-def near(word: str, known: Iterable[str], endings: Iterable[str]) -> list[str]:
+def near(word: str, known: Iterable[str], endings: Iterable[str], farthest: float = FARTHEST) -> list[str]:
     """Up to three of the known words, the nearest first; none if none is truly near.
 
     endings: what a word may end in, as particles do; several may follow each other
+    farthest: of the letters of the longer word, the share that may differ
     """
     word = word[:LONGEST]
     stems = [(letters(stem), stem) for stem in stems_of(word, frozenset(endings))]
@@ -30,9 +31,9 @@ def near(word: str, known: Iterable[str], endings: Iterable[str]) -> list[str]:
             if min(len(stem), len(other)) < 2 and stem != other:
                 continue  # of one syllable, any other is another word
             longer = max(len(mine), len(spelled))
-            if abs(len(mine) - len(spelled)) <= FARTHEST * longer:
+            if abs(len(mine) - len(spelled)) <= farthest * longer:
                 apart = distance(mine, spelled) / longer
-                if apart <= FARTHEST:
+                if apart <= farthest:
                     found[other] = min(apart, found.get(other, apart))
     return sorted(found, key=lambda other: (found[other], other))[:MOST]
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from clearhead.languages import RefusedError
+from clearhead.languages import RefusedError, Said
 from clearhead.text.labels import labels_from_offsets
 from clearhead.text.spans import Span
 from clearhead.textbook.decoding import greedy
@@ -22,7 +22,7 @@ from clearhead.textbook.transformer import Transformer
 from clearhead.translate import checkpoint, words
 from clearhead.translate.alignment import MEAN, WRITTEN, Aligned, Reader, rows_of
 from clearhead.translate.doubt import Doubt
-from clearhead.translate.reading import strange_words, unread, unspelled
+from clearhead.translate.reading import against, strange_words, unread, unspelled
 from clearhead.translate.vocabulary import BEGIN, END, SPECIAL, Vocabulary
 
 # What made the file that comes with clearhead, with --overwrite --out src/clearhead/translate/shipped.safetensors.
@@ -50,6 +50,7 @@ class Translated(NamedTuple):
     confidence: float  # the probability of its least probable piece, END counted; 0 if it did not end
     sure: bool  # whether nothing speaks against it (see doubt)
     strange: tuple[str, ...] = ()  # the words of the source that are made of others and not known
+    unusual: Said | None = None  # what else speaks against the source, in words
 
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
@@ -157,7 +158,8 @@ class Translator:
             ended = written[-1] == END
             confidence = math.exp(float(found.least_log_probability[i])) if ended else 0.0
             strange = strange_words(texts[i], ids[:-1], spans, self.doubt, self.vocabulary)
-            sure = self.doubt.sure(confidence, ids[:-1], target) and not strange
+            unusual = against(texts[i], ids[:-1], spans, self.task, self.doubt, self.vocabulary)
+            sure = self.doubt.sure(confidence, ids[:-1], target) and not strange and unusual is None
             answer = Translated(
                 texts[i],
                 text,
@@ -171,6 +173,7 @@ class Translator:
                 confidence,
                 sure,
                 strange,
+                unusual,
             )
             translated.append(answer)
         return translated

@@ -184,10 +184,8 @@ class Vocabulary:
 
 def unknown_word(stuck: Unknown, hint: Said) -> Said:
     """What is said of a word that cannot be spelled, and what may help."""
-    start, stop = stuck.span
-    return words.UNKNOWN_WORD.filled(
-        word=shortened(stuck.word), start=start, stop=stop, rest=shortened(stuck.rest), hint=hint
-    )
+    place = words.place_in_text(*stuck.span)
+    return words.UNKNOWN_WORD.filled(word=shortened(stuck.word), place=place, rest=shortened(stuck.rest), hint=hint)
 
 
 def shortened(text: str) -> str:

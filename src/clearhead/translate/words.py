@@ -177,9 +177,19 @@ TOO_LONG = Said(
 )
 CHARACTERS = Said("characters", "글자")
 PIECES = Said("pieces", "조각")
+ONE_CHARACTER = Said("character {first}", "{first}번째 글자")
+SOME_CHARACTERS = Said("characters {first} to {last}", "{first}–{last}번째 글자")
+
+
+def place_in_text(start: int, stop: int) -> Said:
+    """Where a word lies, as a reader counts: the first character is 1, and the last one is counted too."""
+    said = ONE_CHARACTER if stop - start == 1 else SOME_CHARACTERS
+    return said.filled(first=start + 1, last=stop)
+
+
 UNKNOWN_WORD = Said(
-    "the word {word!r}, characters {start} to {stop}, is not in the vocabulary: no piece fits from {rest!r} on; {hint}",
-    "배우지 않은 단어입니다: {word!r}(글자 {start}–{stop}), {rest!r}부터 읽을 수 없습니다. {hint}",
+    "the word {word!r}, {place}, is not in the vocabulary: no piece fits from {rest!r} on; {hint}",
+    "배우지 않은 단어입니다: {word!r}({place}), {rest!r}부터 읽을 수 없습니다. {hint}",
 )
 NEAR = Said("close to it: {near}", "비슷한 단어: {near}")
 NOTHING_NEAR = Said(
@@ -191,8 +201,8 @@ STRANGE = Said(
     "이 번역은 확실하지 않습니다. 모르는 단어가 있습니다: {words}",
 )
 NEVER_READ = Said(
-    "{word!r}, characters {start} to {stop}, is not translated: this model translates {known}",
-    "{word!r}(글자 {start}–{stop}): 번역하지 않는 말입니다. 이 모델이 번역하는 것: {known}",
+    "{word!r}, {place}, is not translated: this model translates {known}",
+    "{word!r}({place}): 번역하지 않는 말입니다. 이 모델이 번역하는 것: {known}",
 )
 READS = {
     "dates": Said("dates, such as 2028년 12월 7일 or December 7, 2028", "날짜(예: 2028년 12월 7일 목요일)"),
@@ -211,17 +221,41 @@ NO_SUCH_TIME = Said(
     "there is no such time of day: {text}; hours go up to {hours}, minutes to 59",
     "없는 시각입니다: {text}. 시는 {hours}까지, 분은 59까지입니다",
 )
+UNTAUGHT_DATE = Said(
+    "{text} is not a date in a form that this model has learned, or a part of it is missing; it knows: {known}; years "
+    "are of two digits, or from 1000 to 2999",
+    "그런 형식의 날짜는 배우지 않았거나, 날짜에 빠진 것이 있습니다: {text}. 아는 형식: {known}. 연도는 두 자리이거나 "
+    "1000년부터 2999년까지입니다",
+)
 DOUBT = Said(
     "it is not sure of this: it has learned no sentence like it",
     "이 번역은 확실하지 않습니다. 이런 문장은 배우지 않았습니다",
 )
 
-NO_WORD = Said("(no word of the source)", "(원문에 없는 말)")
+NOT_TOGETHER = Said(
+    "it is not sure of this: it has not learned that these go together: {object} {verb}",
+    "이 번역은 확실하지 않습니다. 함께 쓰는 말로 배우지 않았습니다: {object} {verb}",
+)
+NO_PREDICATE = Said(
+    "it is not sure of this: there is no verb, and it has learned whole sentences, such as 고양이가 쥐를 잡았다",
+    "이 번역은 확실하지 않습니다. 서술어(동사, 형용사, 이다)가 없습니다. 온전한 문장으로 써 주세요(예: 고양이가 쥐를 "
+    "잡았다)",
+)
+NO_PLACE = Said(
+    "it is not sure of this: nothing says where to: {verb}",
+    "이 번역은 확실하지 않습니다. 어디인지 나와 있지 않습니다: {verb}",
+)
+OTHER_FORM = Said(
+    "it is not sure of this: it knows these words, but not in this form: {words}",
+    "이 번역은 확실하지 않습니다. 아는 단어지만 이런 꼴로는 배우지 않았습니다: {words}",
+)
+
+NO_WORD = Said("(looked at no word of the source)", "(원문의 단어를 보지 않음)")
 
 
-def doubt(strange: Sequence[str]) -> Said:
-    """Why a translation is not to be relied on."""
-    return STRANGE.filled(words=", ".join(strange)) if strange else DOUBT
+def doubt(strange: Sequence[str], unusual: Said | None = None) -> Said:
+    """Why a translation is not to be relied on: words that are not known, or else what is unusual about others."""
+    return STRANGE.filled(words=", ".join(strange)) if strange else unusual or DOUBT
 
 
 WRITTEN = Said("written: {path}", "저장했습니다: {path}")
@@ -281,6 +315,7 @@ DATES = (
     "20281207",
     "3/5",
     "오전 9시",
+    "12/7/2028",
     "December 7, 2028",
     "7 mars 2028",
 )

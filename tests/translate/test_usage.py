@@ -1,0 +1,70 @@
+"""Words that the lexicon does not put together are noticed, and hardly any others."""
+
+from __future__ import annotations
+
+import pytest
+
+from clearhead.translate.command import HANDWRITTEN
+from clearhead.translate.days import taught
+from clearhead.translate.score import read_list
+from clearhead.translate.usage import unusual, without_particles
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("컴퓨터를 썼다", "돈을 썼다", "우산을 썼다", "시계를 찼다", "커피를 탔다", "시험을 쳤다", "밥을 짓는다"),
+        *("파티를 열었다", "전화를 걸었다", "나는 어제 커피 두 잔을 탔다", "커피를 안 타요"),
+    ],
+)
+def test_an_object_that_its_verb_does_not_go_with(text):
+    said = unusual(text)
+    assert said is not None
+    assert said.ko.startswith("이 번역은 확실하지 않습니다. 함께 쓰는 말로 배우지 않았습니다: ")
+    assert text.split()[-1] in said.en
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "편지를 썼다",
+            "모자를 썼다",
+            "공을 찼다",
+            "공을 차",
+            "말을 탔다",
+            "버스를 탔다",
+            "집을 짓는다",
+            "문을 열었다",
+        ),
+        *("쥐가 고양이를 잡았다", "공원을 걸었다", "커피 두 잔을 마셨다", "공부를 했다", "숙제를 하고 있다"),
+        *("채소를 요리하고 있다", "채소를 요리 안 했다", "그 상자를 열 수 없었다", "피아노를 잘 친다", "방에 들어갔다"),
+        *("나는 학생이다", "나는 학생이 아니다", "비가 온다", "책이 있다", "가방을 좋은 친구에게 주었다"),
+    ],
+)
+def test_what_goes_together(text):
+    assert unusual(text) is None
+
+
+@pytest.mark.parametrize("text", ["고양이가", "엄마", "어제 학교에서", "새 책을", "책 두 권"])
+def test_a_text_without_a_predicate(text):
+    said = unusual(text)
+    assert said is not None
+    assert "서술어" in said.ko
+
+
+def test_going_in_without_a_where():
+    said = unusual("신발을 벗고 들어갔다")
+    assert said is not None
+    assert said.ko.endswith("어디인지 나와 있지 않습니다: 들어갔다")
+
+
+def test_particles():
+    assert without_particles("고양이들에게도") == "고양이"
+    assert without_particles("고양이") == "고양이"
+    assert without_particles("잡았다") is None
+
+
+def test_hardly_any_sentence_that_people_write_is_unusual():
+    sources = [line.source for line in read_list(HANDWRITTEN) if not taught(line.source)]
+    assert sum(unusual(source) is not None for source in sources) <= 0.02 * len(sources)
