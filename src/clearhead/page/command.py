@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     print(f"{translated.source} → {translated.text}")
     if not translated.sure:
-        print(f"  {doubt(translated.strange)()}")
+        print(f"  {doubt(translated.strange, translated.unusual)()}")
     for picture in drawn:
         path = folder / f"{picture.name}.{options.format}"
         write_whole(path, files[picture.name])

@@ -48,7 +48,7 @@ def page(
         f'<a href="#{picture.name}">{html.escape(picture.words.heading(language).split(":")[0])}</a>'
         for picture in pictures
     )
-    doubted = html.escape(doubt(translated.strange)(language))
+    doubted = html.escape(doubt(translated.strange, translated.unusual)(language))
     doubted = "" if translated.sure else f'\n<p class="doubt">{doubted}</p>'
     sections = "\n".join(_section(picture, files[picture.name], language, file_type) for picture in pictures)
     return f"""<!doctype html>

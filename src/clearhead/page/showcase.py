@@ -110,7 +110,9 @@ def _heads(subject: Subject) -> Picture:
 
 def _cross_attention(subject: Subject) -> Picture:
     translated = subject.attention.translated
-    doubted = Said("", "") if translated.sure else captions.DOUBT.filled(doubt=doubt(translated.strange))
+    doubted = (
+        Said("", "") if translated.sure else captions.DOUBT.filled(doubt=doubt(translated.strange, translated.unusual))
+    )
     pairs = Said(*(", ".join(_pairs(subject, language)) for language in LANGUAGES))
     words = captions.CROSS_ATTENTION.filled(reader=subject.reader, pairs=pairs, doubt=doubted)
     figure = visualize_cross_attention(
