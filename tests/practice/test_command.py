@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
+import io
 import json
 
 import pytest
@@ -192,3 +194,20 @@ def test_damaged_progress_is_said(practice, tmp_path):
     status, shown = practice("list")
     assert status == 0
     assert "progress.old1.json" in shown
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_solution_is_never_cut_off(terminal, tmp_path):
+    from rich.console import Console
+
+    from clearhead.practice.reports import Report
+    from clearhead.practice.workspace import Workspace
+
+    exercise = exercises.load("split_heads")
+    console = Console(file=io.StringIO(), width=40, force_terminal=terminal, color_system=None)
+    Report(Workspace(tmp_path), console).solution(exercise)
+    source = inspect.getsource(exercise.parts[0].solution)
+    shown = console.file.getvalue()
+    assert max(map(len, source.splitlines())) > 40
+    assert "".join(shown.split()) == "".join(source.split())
+    assert terminal or source in shown

@@ -64,10 +64,15 @@ class Report:
             self._commands(words.MORE_HINTS, exercise, ("hint",))
 
     def solution(self, exercise: Exercise) -> None:
+        """Every line whole: wrapped in a terminal, and as it was written where it is piped."""
         from rich.syntax import Syntax
 
         for part in exercise.parts:
-            self.console.print(Syntax(inspect.getsource(part.solution), "python", background_color="default"))
+            code = inspect.getsource(part.solution)
+            if self.console.is_terminal:
+                self.console.print(Syntax(code, "python", background_color="default", word_wrap=True))
+            else:
+                self.console.print(code, markup=False, soft_wrap=True)
 
     def was_reset(self, exercise: Exercise, kept: Path | None) -> None:
         file = self.workspace.file(exercise.name)
