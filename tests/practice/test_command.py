@@ -211,3 +211,27 @@ def test_a_solution_is_never_cut_off(terminal, tmp_path):
     assert max(map(len, source.splitlines())) > 40
     assert "".join(shown.split()) == "".join(source.split())
     assert terminal or source in shown
+
+
+def unwritable(*arguments):
+    raise PermissionError(13, "Permission denied")
+
+
+def test_a_verdict_and_a_hint_are_shown_where_progress_cannot_be_written(practice, monkeypatch, tmp_path):
+    practice()
+    (tmp_path / "practice" / "softmax.py").write_text(WRONG)
+    monkeypatch.setattr("clearhead.practice.workspace.write_whole", unwritable)
+    for arguments, says in ((("check", "softmax"), "exp(1000) overflows"), (("hint", "softmax"), "Hint 1 of 3")):
+        shown = practice(*arguments)[1]
+        assert 0 <= shown.index(says) < shown.index("could not be written to practice: Permission denied")
+
+
+def test_what_is_not_installed_does_not_keep_the_rest_from_being_checked(practice, monkeypatch, tmp_path):
+    module = importlib.import_module("clearhead.practice.exercises.weights_by_hand")
+    monkeypatch.setattr(module, "EXERCISE", dataclasses.replace(module.EXERCISE, imports="import torhc"))
+    practice()
+    (tmp_path / "practice" / "softmax.py").write_text(RIGHT)
+    status, shown = practice("check-all")
+    assert (status, "The exercise weights_by_hand needs torhc" in shown) == (1, True)
+    assert "✓ softmax" in shown
+    assert "○ self_attention" in shown

@@ -31,6 +31,11 @@ class Report:
     def say(self, said: Said, style: str = "") -> None:
         self.console.print(said(), style=style, markup=False)
 
+    def warn(self) -> None:
+        """What there is to say about the workspace, once."""
+        while self.workspace.warnings:
+            self.say(self.workspace.warnings.pop(0), style="yellow")
+
     def introduce(self, exercise: Exercise, *, commands: bool = True) -> None:
         """The task, its file, and what to type next."""
         place = exercises.NAMES.index(exercise.name) + 1
@@ -80,10 +85,11 @@ class Report:
         if kept:
             self.say(words.KEPT.filled(file=kept))
 
-    def list_all(self) -> None:
+    def list_all(self, current: str | None = None) -> None:
+        """Every exercise, with an arrow at the current one: by default the first that is not passed."""
         from rich.table import Table
 
-        current = self.workspace.current()
+        current = current or self.workspace.current()
         table = Table(box=None, show_header=False, pad_edge=False)
         for place, name in enumerate(exercises.NAMES, 1):
             mark = "✓" if self.workspace.standing(name).passed else "→" if name == current else " "

@@ -384,6 +384,11 @@ DAMAGED = Said(
     "{file} 파일을 읽을 수 없어 {aside} 이름으로 옮겨 두었습니다. 진도는 처음부터 다시 셉니다. 쓴 답은 그대로 "
     "있습니다. `practice check-all`을 실행하면 맞은 문제가 다시 기록됩니다.",
 )
+NOT_KEPT = Said(
+    "Your progress could not be written to {folder}: {error}. May you write there?",
+    "{folder} 폴더에 진도를 저장하지 못했습니다. {error}. 이 폴더에 쓸 수 있는지 확인하세요.",
+)
+CANNOT = Said("That could not be done. {error}", "할 수 없었습니다. {error}")
 NOT_PASSED = Said(
     "The solution of {name} is shown when yours is right. To see it now: {command}",
     "{name} 문제의 모범 답안은 통과한 뒤에 볼 수 있습니다. 지금 보려면 이렇게 하세요: {command}",
