@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import time
 
 import numpy as np
 import pytest
 
 from clearhead import practice
 from clearhead.languages import LANGUAGES, Said
-from clearhead.practice import exercises, words
-from clearhead.practice.exercise import Call, Exercise, Part
+from clearhead.practice import exercises, grading, words
+from clearhead.practice.exercise import Call, Exercise, Mistake, Part
 from clearhead.practice.grading import check
 
 SOFTMAX = exercises.load("softmax")
@@ -136,3 +138,34 @@ def test_what_a_notebook_gets_wrong(unchecked):
         practice.check("softmax")
     with pytest.raises(ValueError, match="softmax asks for one function, got 2"):
         practice.check("softmax", right, right)
+
+
+def test_a_stub_is_known_without_a_solution():
+    def never(*arguments):
+        raise AssertionError("asked for a solution")
+
+    def later(x):
+        raise NotImplementedError
+
+    part = Part(solution=later, judge=never, draw=PAIR.parts[0].draw, sizes={"n": 3})
+    verdict = check(dataclasses.replace(PAIR, name="later", parts=(part,)), later)
+    assert verdict.kind == "unwritten"
+
+
+def test_what_takes_long_is_neither_shrunk_nor_compared_for_ever(monkeypatch):
+    asked = []
+
+    def slow(x):
+        asked.append(x.size)
+        time.sleep(0.02)
+        return x, 2 * x
+
+    mistakes = tuple(
+        Mistake(name=f"m{i}", wrong=lambda x: time.sleep(0.05) or (x, x), said=Said("m", "m")) for i in range(50)
+    )
+    part = dataclasses.replace(PAIR.parts[0], solution=slow, judge=slow, mistakes=mistakes)
+    monkeypatch.setattr(grading, "EXPLAINING", 0.01)
+    began = time.monotonic()
+    verdict = check(dataclasses.replace(PAIR, parts=(part,), seconds=0.5), lambda x: (x, 3 * x))
+    assert (verdict.kind, verdict.mistake, set(asked)) == ("values", None, {3})
+    assert time.monotonic() - began < 5

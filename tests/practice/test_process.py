@@ -214,3 +214,18 @@ def test_the_child_runs_without_what_is_heavy(tmp_path):
     with Process("softmax", file) as process:
         process.start(1.0)
     assert process.printed() == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "accident", ["time.sleep(99)", "import os; os._exit(3)", "np.exp = np.sin", "while True: print('x' * 1000)"]
+)
+def test_an_accident_while_a_finding_is_explained_does_not_replace_it(checked, accident):
+    verdict = checked(
+        f"calls.append(1)\nif len(calls) > 1:\n    {accident}\nreturn x**3", "import time\ncalls = []", 1.0
+    )
+    assert (verdict.kind, verdict.mistake) == ("values", None)
+
+
+def test_a_slow_function_hears_what_is_wrong(checked):
+    verdict = checked("import time; time.sleep(0.2)\nreturn x**3", seconds=1.5)
+    assert verdict.kind == "values"

@@ -22,11 +22,11 @@ from typing import Any
 from clearhead.files import write_whole
 from clearhead.languages import Said
 from clearhead.practice import exercises, grading, wire, words
-from clearhead.practice.answers import Failure, Outcome
+from clearhead.practice.answers import AccidentError, Failure, Outcome
 from clearhead.practice.exercise import Exercise, Part
+from clearhead.practice.loops import is_stub
 from clearhead.practice.probes import Probe
 from clearhead.practice.telling import failed
-from clearhead.practice.traces import Trace
 from clearhead.practice.verdict import Verdict
 
 STARTING = 60.0  # seconds for the imports
@@ -34,14 +34,6 @@ LOADING = 20.0  # seconds for the learner's file itself
 GRACE = 0.5  # seconds to answer where it was, once the limit is over
 PRINTED = 1 << 20  # bytes that may be printed
 SHOWN = 2000  # bytes of them that are shown
-
-
-class AccidentError(Exception):
-    """Something happened to the learner's process that is no answer."""
-
-    def __init__(self, kind: str, said: Said, trace: Trace = ()) -> None:
-        super().__init__(said.en)
-        self.kind, self.said, self.trace = kind, said, trace
 
 
 def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
@@ -60,6 +52,8 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
         source = content.decode("utf-8", errors="replace")
         try:
             for part in exercise.parts:
+                if is_stub(source, part.name):
+                    break
                 grading.trials(part)  # remembered, for when the answers come
             process.start(exercise.seconds)
             verdict = grading.grade(exercise, process.ask, {part.name: source for part in exercise.parts})
@@ -79,6 +73,7 @@ class Process:
         self.name, self.file = name, file.resolve()
         self.seconds = self.left = 0.0
         self.threads = 0
+        self.accident: AccidentError | None = None  # nothing can be asked after one
 
     def __enter__(self) -> Process:
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
@@ -117,7 +112,19 @@ class Process:
             raise AccidentError("missing", words.FOUND["missing"].filled(name=name))
 
     def ask(self, part: Part, probe: Probe) -> Outcome:
-        """What the learner's function answers; the time it takes is taken off the check's."""
+        """What the learner's function answers; the time it takes is taken off the check's.
+
+        Raises:
+            AccidentError: no answer came, now or at an earlier probe.
+        """
+        if self.accident is None:
+            try:
+                return self._ask(part, probe)
+            except AccidentError as accident:
+                self.accident = accident
+        raise self.accident
+
+    def _ask(self, part: Part, probe: Probe) -> Outcome:
         began = time.monotonic()
         assert self.child.stdin
         with contextlib.suppress(OSError):  # it has died; the reply says of what
