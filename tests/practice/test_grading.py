@@ -121,7 +121,29 @@ def test_blanks_and_missing_names():
                         name="costs", parts=(part,))  # fmt: skip
     assert check(exercise, lambda: {"bytes": ..., "flops": 8}).said[0].en.startswith("`bytes` is still blank")
     assert check(exercise, lambda: {"bytes": 4000}).said[0].en.startswith("The answers lack `flops`")
-    assert check(exercise, lambda: {"bytes": 4000, "flops": 9}).said[0].en == "`flops` is not right yet."
+    guess = check(exercise, lambda: {"bytes": 4000, "flops": 9})
+    assert (guess.said[0].en, guess.example) == ("`flops` is not right yet.", None)
+
+
+def test_a_tuple_of_blanks_is_blank():
+    exercise = exercises.load("weights_by_hand")
+    answers = exercise.parts[0].solution()
+    for blank in ((..., ..., ...), (0.1, ..., 0.7)):
+        verdict = check(exercise, lambda blank=blank: answers | {"shares_of_e": blank})
+        assert (verdict.kind, verdict.example) == ("unwritten", None)
+        assert verdict.said[0].en.startswith("`shares_of_e` is still blank")
+
+
+def test_wrong_weights_are_spoken_of_before_the_output_they_spoil():
+    def over_the_queries(Q, K, V, mask):
+        scores = np.where(mask, Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]), -1e9)
+        powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
+        weights = powers / powers.sum(axis=-2, keepdims=True)
+        return weights @ V, weights
+
+    verdict = practice.check("masked_attention", over_the_queries)
+    assert words.COLUMNS_SUM_TO_ONE in verdict.said
+    assert verdict.said[0].en.startswith("`weights` has the right shape")
 
 
 def test_a_notebook_checks_any_function_by_name():

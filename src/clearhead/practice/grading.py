@@ -90,7 +90,8 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         unwritten = not_yet(part, finding.difference)
         return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
     mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got, exercise)
-    said = (mistake.said,) if mistake else told(part, finding, ask)
+    shown = shrunk(part, finding, mistake, ask)
+    said = (mistake.said,) if mistake else told(part, finding, ask, shown.trial.probe)
     return Verdict(
         exercise=exercise,
         part=part,
@@ -98,7 +99,7 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         said=said,
         mistake=mistake.name if mistake else None,
         trace=finding.outcome.failure.trace if finding.outcome.failure else (),
-        example=_example(part, shrunk(part, finding, mistake, ask)),
+        example=_example(part, shown),
     )
 
 
@@ -215,17 +216,23 @@ def _kind(finding: Finding) -> tuple[str, str]:
 
 
 def _example(part: Part, finding: Finding) -> Example | None:
-    """What is shown of a call: its arguments, and if numbers differ, expected and got."""
+    """What is shown of a call: its arguments, and if numbers differ, expected and got.
+
+    Nothing of a dict of named numbers: what was expected there is the whole answer.
+    """
     call = call_of(part, finding.trial.probe)
     if finding.kind == "exception":
         return shapes(part, call)
-    if not finding.difference or finding.kind not in ("values", "nan"):
+    if not finding.difference or finding.kind not in ("values", "nan") or isinstance(finding.trial.model, dict):
         return None
     return example(part, call, finding.difference.output, finding.difference.expected, finding.difference.got)
 
 
-def told(part: Part, finding: Finding, ask: Ask) -> tuple[Said, ...]:
-    """What is said of a finding that no mistake explains: what was found, and what else can be seen of it."""
+def told(part: Part, finding: Finding, ask: Ask, shown: Probe) -> tuple[Said, ...]:
+    """What is said of a finding that no mistake explains: what was found, and what else can be seen of it.
+
+    shown   the call that is shown beside it
+    """
     found = finding.difference
     said = sentence(part, finding.kind, finding.outcome, found)
     if found is None or finding.kind not in ("shape", "values", "nan"):
@@ -242,7 +249,7 @@ def told(part: Part, finding: Finding, ask: Ask) -> tuple[Said, ...]:
         except AccidentError:
             return False
 
-    seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, right_at)
+    seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, shown, right_at)
     if not seen and finding.trial.probe.further is not None and part.sizes:
         seen = (words.ONLY_FURTHER,)
     return (said, *seen)
