@@ -152,8 +152,10 @@ def test_a_notebook_checks_any_function_by_name():
 
 
 def test_what_a_notebook_gets_wrong(unchecked):
-    with pytest.raises(ValueError, match=r"name must be one of .* got 'sofmax'"):
+    with pytest.raises(ValueError, match="there is no exercise 'sofmax'; did you mean 'softmax'"):
         practice.check("sofmax", right)
+    with pytest.raises(ValueError, match=r"name must be one of .* got 'zzz'"):
+        practice.check("zzz", right)
     with pytest.raises(TypeError, match="check takes functions, got ndarray: hand over softmax itself"):
         practice.check("softmax", right(np.ones(3)))
     with pytest.raises(TypeError, match=r'check\("softmax", softmax\)'):

@@ -133,6 +133,7 @@ def test_a_little_printed_is_shown(checked):
         ("import os; os._exit(3)", "ended"),
         ("import ctypes; ctypes.string_at(0)", "crashed"),
         ("import os; os.kill(os.getpid(), 9)", "killed"),
+        ("import os; os.kill(os.getpid(), 15)", "told_to_end"),
         ("np.exp = np.sin\nreturn x", "replaced"),
         ("np.random.default_rng = 3\nreturn x", "replaced"),
     ],
@@ -229,3 +230,8 @@ def test_an_accident_while_a_finding_is_explained_does_not_replace_it(checked, a
 def test_a_slow_function_hears_what_is_wrong(checked):
     verdict = checked("import time; time.sleep(0.2)\nreturn x**3", seconds=1.5)
     assert verdict.kind == "values"
+
+
+@pytest.mark.parametrize("replacement", ["None", "type('Log', (), {'write': lambda self, text: None})()"])
+def test_another_standard_output_is_no_accident(checked, replacement):
+    assert checked(RIGHT, f"import sys\nsys.stdout = {replacement}").right

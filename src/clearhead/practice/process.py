@@ -172,7 +172,9 @@ class Process:
             return AccidentError("ended", words.ACCIDENTS["ended"].filled(code=code))
         number = -code
         known = {s.value: s.name for s in signal.Signals}
-        kind = "killed" if known.get(number) == "SIGKILL" else "crashed"
+        kind = {"SIGKILL": "killed", "SIGTERM": "told_to_end", "SIGINT": "told_to_end", "SIGHUP": "told_to_end"}.get(
+            known.get(number, ""), "crashed"
+        )
         return AccidentError(kind, words.ACCIDENTS[kind].filled(signal=known.get(number, number)))
 
     def _interrupt(self) -> None:

@@ -151,6 +151,12 @@ ACCIDENTS = {
         "운영체제가 프로세스를 끝냈습니다. 메모리를 너무 많이 썼을 가능성이 큽니다. 지나치게 큰 배열이 "
         "없는지 살펴보세요.",
     ),
+    "told_to_end": Said(
+        "The process was told to end ({signal}) before it could answer, by the code itself or by somebody else. If it "
+        "was not the code, check again.",
+        "답이 나오기 전에 프로세스가 종료 신호({signal})를 받았습니다. 코드가 직접 보낸 신호가 아니라면 다시 "
+        "채점하세요.",
+    ),
     "crashed": Said(
         "Python itself crashed ({signal}). That takes recursion without end, or memory written to by its address.",
         "파이썬 자체가 비정상 종료되었습니다({signal}). 끝없는 재귀나 메모리 주소에 직접 쓰는 코드가 "
