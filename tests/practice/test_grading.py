@@ -125,6 +125,16 @@ def test_blanks_and_missing_names():
     assert (guess.said[0].en, guess.example) == ("`flops` is not right yet.", None)
 
 
+def test_of_several_answers_the_wrong_one_is_told_beside_its_mistake():
+    exercise = exercises.load("weights_by_hand")
+    part = exercise.parts[0]
+    for mistake in part.mistakes:
+        wrong = mistake.wrong()
+        verdict = check(exercise, lambda wrong=wrong: part.solution() | wrong)
+        assert (verdict.mistake, verdict.example) == (mistake.name, None)
+        assert verdict.said[1].en.split("`")[1] in wrong
+
+
 def test_a_tuple_of_blanks_is_blank():
     exercise = exercises.load("weights_by_hand")
     answers = exercise.parts[0].solution()

@@ -124,7 +124,15 @@ def test_megabytes_printed_end_a_check(checked):
 def test_a_little_printed_is_shown(checked):
     verdict = checked("print('안녕', x.shape)" + RIGHT)
     assert verdict.right
-    assert verdict.printed.startswith("안녕 (2, 3, 5)\n")
+    assert verdict.printed == "안녕 (2, 3, 5)\n"
+
+
+def test_only_what_the_shown_call_printed_is_shown(checked):
+    verdict = checked("print(x.shape)\nreturn x**3", "print('loaded')")
+    assert (verdict.kind, verdict.example is None) == ("values", False)
+    assert verdict.printed == "loaded\n(1, 1, 1)\n"
+    assert checked("print(x.shape)\nexit()").printed == "(2, 3, 5)\n"
+    assert checked("print(x.shape, flush=True)\nimport os; os._exit(3)").printed == "(2, 3, 5)\n"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,12 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
     mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got, exercise)
     shown = shrunk(part, finding, mistake, ask)
-    said = (mistake.said,) if mistake else told(part, finding, ask, shown.trial.probe)
+    if mistake is None:
+        said = told(part, finding, ask, shown.trial.probe)
+    elif isinstance(finding.trial.model, dict):  # of several answers, which one
+        said = (mistake.said, sentence(part, finding.kind, finding.outcome, finding.difference))
+    else:
+        said = (mistake.said,)
     return Verdict(
         exercise=exercise,
         part=part,
@@ -100,6 +105,7 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         mistake=mistake.name if mistake else None,
         trace=finding.outcome.failure.trace if finding.outcome.failure else (),
         example=_example(part, shown),
+        probe=shown.trial.probe,
     )
 
 

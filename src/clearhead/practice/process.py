@@ -34,6 +34,7 @@ LOADING = 20.0  # seconds for the learner's file itself
 GRACE = 0.5  # seconds to answer where it was, once the limit is over
 PRINTED = 1 << 20  # bytes that may be printed
 SHOWN = 2000  # bytes of them that are shown
+LOADED = 2  # messages of the child before the first answer: that it is ready, and that the file is loaded
 
 
 def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
@@ -63,7 +64,8 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
     if not file.exists():
         write_whole(file, content)
         remarks += (words.PUT_BACK.filled(file=file),)
-    return verdict.with_remarks(process.printed(), remarks)
+    shown = next(iter(process.asked), None) if verdict.right else verdict.probe
+    return verdict.with_remarks(process.printed(shown), remarks)
 
 
 class Process:
@@ -73,6 +75,7 @@ class Process:
         self.name, self.file = name, file.resolve()
         self.seconds = self.left = 0.0
         self.threads = 0
+        self.asked: list[Probe] = []
         self.accident: AccidentError | None = None  # nothing can be asked after one
 
     def __enter__(self) -> Process:
@@ -125,6 +128,7 @@ class Process:
         raise self.accident
 
     def _ask(self, part: Part, probe: Probe) -> Outcome:
+        self.asked.append(probe)
         began = time.monotonic()
         assert self.child.stdin
         with contextlib.suppress(OSError):  # it has died; the reply says of what
@@ -138,9 +142,15 @@ class Process:
             self._stopped("answer", came.failure)
         return came
 
-    def printed(self) -> str:
-        """The beginning of what the learner's code printed."""
-        return self.prints.kept[:SHOWN].decode("utf-8", errors="replace")
+    def printed(self, probe: Probe | None = None) -> str:
+        """The beginning of what the learner's code printed when it was loaded, and when last asked a probe.
+
+        probe   by default the last one that it was asked
+        """
+        last = [place for place, asked in enumerate(self.asked, LOADED) if probe in (None, asked)][-1:]
+        calls = self.prints.calls()
+        printed = b"".join(calls[place] for place in (*range(LOADED), *last) if place < len(calls))
+        return printed[:SHOWN].decode("utf-8", errors="replace")
 
     def remarks(self) -> tuple[Said, ...]:
         return (words.THREADS,) if self.threads else ()
@@ -224,10 +234,11 @@ class Replies:
 
 
 class Prints:
-    """What the learner's code prints: the beginning is kept, all of it is counted."""
+    """What the learner's code prints, call by call: all of it is counted, and kept as long as it is not too much."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
-        self.child, self.kept, self.count = child, b"", 0
+        self.child, self.count = child, 0
+        self.blocks: list[bytes] = []
         self.too_much = threading.Event()
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -235,14 +246,19 @@ class Prints:
     def join(self) -> None:
         self.thread.join(GRACE)
 
+    def calls(self) -> list[bytes]:
+        """What was printed before the first message of the child, between it and the second, and so on."""
+        return b"".join(self.blocks).split(wire.PRINTS_END)
+
     def _read(self) -> None:
         assert self.child.stderr
         with contextlib.suppress(OSError, ValueError):
             while block := os.read(self.child.stderr.fileno(), 1 << 16):
                 self.count += len(block)
-                self.kept = (self.kept + block)[:SHOWN]
                 if self.count > PRINTED:
                     self.too_much.set()
+                else:
+                    self.blocks.append(block)
 
 
 def _import_path() -> list[str]:
