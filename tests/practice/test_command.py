@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
+import io
 import json
 
 import pytest
@@ -211,3 +213,44 @@ def test_every_line_of_a_hint_is_indented(practice, monkeypatch):
     hint = lines[: next(i for i, line in enumerate(lines) if line.startswith("There is more"))]
     assert len(hint) > 1
     assert all(line.startswith("  ") for line in hint)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_solution_is_never_cut_off(terminal, tmp_path):
+    from rich.console import Console
+
+    from clearhead.practice.reports import Report
+    from clearhead.practice.workspace import Workspace
+
+    exercise = exercises.load("split_heads")
+    console = Console(file=io.StringIO(), width=40, force_terminal=terminal, color_system=None)
+    Report(Workspace(tmp_path), console).solution(exercise)
+    source = inspect.getsource(exercise.parts[0].solution)
+    shown = console.file.getvalue()
+    assert max(map(len, source.splitlines())) > 40
+    assert "".join(shown.split()) == "".join(source.split())
+    assert terminal or source in shown
+
+
+def unwritable(*arguments):
+    raise PermissionError(13, "Permission denied")
+
+
+def test_a_verdict_and_a_hint_are_shown_where_progress_cannot_be_written(practice, monkeypatch, tmp_path):
+    practice()
+    (tmp_path / "practice" / "softmax.py").write_text(WRONG)
+    monkeypatch.setattr("clearhead.practice.workspace.write_whole", unwritable)
+    for arguments, says in ((("check", "softmax"), "exp(1000) overflows"), (("hint", "softmax"), "Hint 1 of 3")):
+        shown = practice(*arguments)[1]
+        assert 0 <= shown.index(says) < shown.index("could not be written to practice: Permission denied")
+
+
+def test_what_is_not_installed_does_not_keep_the_rest_from_being_checked(practice, monkeypatch, tmp_path):
+    module = importlib.import_module("clearhead.practice.exercises.weights_by_hand")
+    monkeypatch.setattr(module, "EXERCISE", dataclasses.replace(module.EXERCISE, imports="import torhc"))
+    practice()
+    (tmp_path / "practice" / "softmax.py").write_text(RIGHT)
+    status, shown = practice("check-all")
+    assert (status, "The exercise weights_by_hand needs torhc" in shown) == (1, True)
+    assert "✓ softmax" in shown
+    assert "○ self_attention" in shown

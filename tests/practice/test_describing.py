@@ -82,13 +82,32 @@ def test_nothing_is_said_of_what_shows_nothing(rng):
 
 def test_right_for_one_head_alone():
     probe = Probe(tuple(PART.sizes.items()))
-    assert probed(PART, probe, lambda p: dict(p.sizes)["h"] == 1) == (words.ONLY_ONE["h"].filled(letter="h"),)
-    assert probed(PART, probe, lambda p: dict(p.sizes)["n_q"] == 1) == (words.ONLY_WHEN_ONE.filled(letter="n_q"),)
+    assert probed(PART, probe, probe, lambda p: dict(p.sizes)["h"] == 1) == (words.ONLY_ONE["h"].filled(letter="h"),)
+    assert probed(PART, probe, probe, lambda p: dict(p.sizes)["n_q"] == 1) == (
+        words.ONLY_WHEN_ONE.filled(letter="n_q"),
+    )
 
 
 def test_right_where_two_sizes_are_equal():
     probe = Probe(tuple(PART.sizes.items()))
-    square = probed(PART, probe, lambda p: dict(p.sizes)["n_q"] == dict(p.sizes)["n_k"])
+    square = probed(PART, probe, probe, lambda p: dict(p.sizes)["n_q"] == dict(p.sizes)["n_k"])
     assert square == (words.ONLY_WHEN_EQUAL.filled(a="n_q", b="n_k"),)
-    assert probed(PART, probe, lambda p: False) == ()
-    assert probed(PART, Probe(further=0), lambda p: True) == ()
+    assert probed(PART, probe, probe, lambda p: False) == ()
+    assert probed(PART, Probe(further=0), Probe(further=0), lambda p: True) == ()
+
+
+def test_right_where_two_sizes_are_equal_by_chance():
+    probe = Probe(tuple(PART.sizes.items()))
+    assert probed(PART, probe, probe, lambda p: dict(p.sizes) == {"h": 2, "n_q": 2, "n_k": 5}) == ()
+
+
+def test_what_is_shown_never_belies_what_is_said():
+    probe = Probe(tuple(PART.sizes.items()))
+    shown = Probe((("h", 2), ("n_q", 1), ("n_k", 1)))
+    assert probed(PART, probe, shown, lambda p: dict(p.sizes)["n_k"] == 1) == ()
+    assert probed(PART, probe, shown, lambda p: dict(p.sizes)["n_q"] == dict(p.sizes)["n_k"]) == ()
+
+
+def test_a_factor_that_reads_as_one_is_not_spoken_of(rng):
+    right = rng.standard_normal((2, 3, 4))
+    assert described(PLAIN, "y", right, right * (1 + 1e-6)) == ()

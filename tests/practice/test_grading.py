@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import time
 
 import numpy as np
 import pytest
 
 from clearhead import practice
 from clearhead.languages import LANGUAGES, Said
-from clearhead.practice import exercises, words
-from clearhead.practice.exercise import Call, Exercise, Part
+from clearhead.practice import exercises, grading, words
+from clearhead.practice.exercise import Call, Exercise, Mistake, Part
 from clearhead.practice.grading import check
 
 SOFTMAX = exercises.load("softmax")
@@ -122,7 +124,39 @@ def test_blanks_and_missing_names():
                         name="costs", parts=(part,))  # fmt: skip
     assert check(exercise, lambda: {"bytes": ..., "flops": 8}).said[0].en.startswith("`bytes` is still blank")
     assert check(exercise, lambda: {"bytes": 4000}).said[0].en.startswith("The answers lack `flops`")
-    assert check(exercise, lambda: {"bytes": 4000, "flops": 9}).said[0].en == "`flops` is not right yet."
+    guess = check(exercise, lambda: {"bytes": 4000, "flops": 9})
+    assert (guess.said[0].en, guess.example) == ("`flops` is not right yet.", None)
+
+
+def test_of_several_answers_the_wrong_one_is_told_beside_its_mistake():
+    exercise = exercises.load("weights_by_hand")
+    part = exercise.parts[0]
+    for mistake in part.mistakes:
+        wrong = mistake.wrong()
+        verdict = check(exercise, lambda wrong=wrong: part.solution() | wrong)
+        assert (verdict.mistake, verdict.example) == (mistake.name, None)
+        assert verdict.said[1].en.split("`")[1] in wrong
+
+
+def test_a_tuple_of_blanks_is_blank():
+    exercise = exercises.load("weights_by_hand")
+    answers = exercise.parts[0].solution()
+    for blank in ((..., ..., ...), (0.1, ..., 0.7)):
+        verdict = check(exercise, lambda blank=blank: answers | {"shares_of_e": blank})
+        assert (verdict.kind, verdict.example) == ("unwritten", None)
+        assert verdict.said[0].en.startswith("`shares_of_e` is still blank")
+
+
+def test_wrong_weights_are_spoken_of_before_the_output_they_spoil():
+    def over_the_queries(Q, K, V, mask):
+        scores = np.where(mask, Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]), -1e9)
+        powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
+        weights = powers / powers.sum(axis=-2, keepdims=True)
+        return weights @ V, weights
+
+    verdict = practice.check("masked_attention", over_the_queries)
+    assert words.COLUMNS_SUM_TO_ONE in verdict.said
+    assert verdict.said[0].en.startswith("`weights` has the right shape")
 
 
 def test_a_notebook_checks_any_function_by_name():
@@ -131,11 +165,44 @@ def test_a_notebook_checks_any_function_by_name():
 
 
 def test_what_a_notebook_gets_wrong(unchecked):
-    with pytest.raises(ValueError, match=r"name must be one of .* got 'sofmax'"):
+    with pytest.raises(ValueError, match="there is no exercise 'sofmax'; did you mean 'softmax'"):
         practice.check("sofmax", right)
+    with pytest.raises(ValueError, match=r"name must be one of .* got 'zzz'"):
+        practice.check("zzz", right)
     with pytest.raises(TypeError, match="check takes functions, got ndarray: hand over softmax itself"):
         practice.check("softmax", right(np.ones(3)))
     with pytest.raises(TypeError, match=r'check\("softmax", softmax\)'):
         practice.check("softmax")
     with pytest.raises(ValueError, match="softmax asks for one function, got 2"):
         practice.check("softmax", right, right)
+
+
+def test_a_stub_is_known_without_a_solution():
+    def never(*arguments):
+        raise AssertionError("asked for a solution")
+
+    def later(x):
+        raise NotImplementedError
+
+    part = Part(solution=later, judge=never, draw=PAIR.parts[0].draw, sizes={"n": 3})
+    verdict = check(dataclasses.replace(PAIR, name="later", parts=(part,)), later)
+    assert verdict.kind == "unwritten"
+
+
+def test_what_takes_long_is_neither_shrunk_nor_compared_for_ever(monkeypatch):
+    asked = []
+
+    def slow(x):
+        asked.append(x.size)
+        time.sleep(0.02)
+        return x, 2 * x
+
+    mistakes = tuple(
+        Mistake(name=f"m{i}", wrong=lambda x: time.sleep(0.05) or (x, x), said=Said("m", "m")) for i in range(50)
+    )
+    part = dataclasses.replace(PAIR.parts[0], solution=slow, judge=slow, mistakes=mistakes)
+    monkeypatch.setattr(grading, "EXPLAINING", 0.01)
+    began = time.monotonic()
+    verdict = check(dataclasses.replace(PAIR, parts=(part,), seconds=0.5), lambda x: (x, 3 * x))
+    assert (verdict.kind, verdict.mistake, set(asked)) == ("values", None, {3})
+    assert time.monotonic() - began < 5

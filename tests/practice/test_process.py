@@ -126,7 +126,15 @@ def test_megabytes_printed_end_a_check(checked):
 def test_a_little_printed_is_shown(checked):
     verdict = checked("print('안녕', x.shape)" + RIGHT)
     assert verdict.right
-    assert verdict.printed.startswith("안녕 (2, 3, 5)\n")
+    assert verdict.printed == "안녕 (2, 3, 5)\n"
+
+
+def test_only_what_the_shown_call_printed_is_shown(checked):
+    verdict = checked("print(x.shape)\nreturn x**3", "print('loaded')")
+    assert (verdict.kind, verdict.example is None) == ("values", False)
+    assert verdict.printed == "loaded\n(1, 1, 1)\n"
+    assert checked("print(x.shape)\nexit()").printed == "(2, 3, 5)\n"
+    assert checked("print(x.shape, flush=True)\nimport os; os._exit(3)").printed == "(2, 3, 5)\n"
 
 
 @pytest.mark.parametrize(
@@ -135,6 +143,7 @@ def test_a_little_printed_is_shown(checked):
         ("import os; os._exit(3)", "ended"),
         ("import ctypes; ctypes.string_at(0)", "crashed"),
         ("import os; os.kill(os.getpid(), 9)", "killed"),
+        ("import os; os.kill(os.getpid(), 15)", "told_to_end"),
         ("np.exp = np.sin\nreturn x", "replaced"),
         ("np.random.default_rng = 3\nreturn x", "replaced"),
     ],
@@ -222,3 +231,23 @@ def test_the_child_runs_without_what_is_heavy(tmp_path):
     with Process("softmax", file) as process:
         process.start(1.0)
     assert process.printed() == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "accident", ["time.sleep(99)", "import os; os._exit(3)", "np.exp = np.sin", "while True: print('x' * 1000)"]
+)
+def test_an_accident_while_a_finding_is_explained_does_not_replace_it(checked, accident):
+    verdict = checked(
+        f"calls.append(1)\nif len(calls) > 1:\n    {accident}\nreturn x**3", "import time\ncalls = []", 1.0
+    )
+    assert (verdict.kind, verdict.mistake) == ("values", None)
+
+
+def test_a_slow_function_hears_what_is_wrong(checked):
+    verdict = checked("import time; time.sleep(0.2)\nreturn x**3", seconds=1.5)
+    assert verdict.kind == "values"
+
+
+@pytest.mark.parametrize("replacement", ["None", "type('Log', (), {'write': lambda self, text: None})()"])
+def test_another_standard_output_is_no_accident(checked, replacement):
+    assert checked(RIGHT, f"import sys\nsys.stdout = {replacement}").right

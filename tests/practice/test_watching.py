@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import io
 import os
+import re
 import subprocess
 import sys
 import threading
 
 import pexpect
 import pytest
+from rich.console import Console
+
+from clearhead.practice import exercises
+from clearhead.practice.reports import Report
+from clearhead.practice.watching import Watch
+from clearhead.practice.workspace import Workspace
 
 from .test_command import RIGHT, WRONG
 
@@ -141,3 +151,38 @@ def test_without_a_terminal_it_says_so(tmp_path):
         watching.terminate()
         watching.wait()
         watching.stdout.close()
+
+
+@pytest.fixture
+def watch(tmp_path, monkeypatch):
+    """A watching of the first of three exercises, with its console on paper; the second needs what is not there."""
+    monkeypatch.setattr(exercises, "NAMES", ("softmax", "weights_by_hand", "self_attention"))
+    module = importlib.import_module("clearhead.practice.exercises.weights_by_hand")
+    monkeypatch.setattr(module, "EXERCISE", dataclasses.replace(module.EXERCISE, imports="import torhc"))
+    workspace = Workspace(tmp_path)
+    console = Console(file=io.StringIO(), width=100)
+    return Watch(workspace, Report(workspace, console), exercises.load("softmax"))
+
+
+def test_a_key_passes_over_what_is_not_installed(watch):
+    watch.press("n")
+    shown = watch.report.console.file.getvalue()
+    assert "The exercise weights_by_hand needs torhc" in shown
+    assert "3/3 self_attention" in shown
+    watch.press("l")
+    assert re.search(r"→ +3 +self_attention", watch.report.console.file.getvalue())
+
+
+def test_keys_live_on_where_nothing_can_be_written(watch, monkeypatch):
+    def unwritable(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("clearhead.practice.workspace.write_whole", unwritable)
+    watch.press("h")
+    watch.press("n")
+    shown = watch.report.console.file.getvalue()
+    assert shown.index("Hint 1 of 3") < shown.index("Your progress could not be written")
+    assert "That could not be done. [Errno 13] Permission denied" in shown
+    assert watch.exercise.name == "softmax"
+    watch.press("q")
+    assert watch.stop.is_set()

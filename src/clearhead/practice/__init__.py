@@ -21,9 +21,14 @@ def check(name: str, *functions: Callable[..., Any]) -> Verdict:
         ValueError: there is no such exercise, or no such part of it.
         TypeError: something that cannot be called was given.
     """
+    import difflib
+
     from clearhead import checks
     from clearhead.practice import exercises, grading
 
+    near = () if name in NAMES else difflib.get_close_matches(str(name), NAMES, n=1, cutoff=0.5)
+    if near:
+        raise ValueError(f"there is no exercise {name!r}; did you mean {near[0]!r}?")
     exercise = exercises.load(checks.choice("name", name, NAMES))
     parts = tuple(part.name for part in exercise.parts)
     for function in functions:

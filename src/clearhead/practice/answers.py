@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead import tensors
+from clearhead.languages import Said
 from clearhead.practice.exercise import Call, Part
 from clearhead.practice.traces import Trace, trace_of
 
@@ -38,6 +39,14 @@ class Failure(NamedTuple):
     name: str
     message: str
     trace: Trace
+
+
+class AccidentError(Exception):
+    """Something happened to the learner's process that is no answer."""
+
+    def __init__(self, kind: str, said: Said, trace: Trace = ()) -> None:
+        super().__init__(said.en)
+        self.kind, self.said, self.trace = kind, said, trace
 
 
 class Outcome(NamedTuple):

@@ -114,8 +114,10 @@ def _private_channels() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _tell(answers: BinaryIO, message: dict[str, Any]) -> None:
-    with contextlib.suppress(OSError, ValueError):  # closed by the learner's code
+    with contextlib.suppress(Exception):  # closed by the learner's code, or put in its place
         sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        os.write(2, wire.PRINTS_END)
     answers.write(wire.line(message))
     answers.flush()
 

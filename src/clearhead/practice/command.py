@@ -35,9 +35,10 @@ def run(options: argparse.Namespace) -> int:
     _agree(options)
     workspace = Workspace(options.workspace)
     report = Report(workspace)
-    for warning in workspace.warnings:
-        report.say(warning)
-    return ACTIONS[options.action](options, workspace, report)
+    report.warn()
+    status = ACTIONS[options.action](options, workspace, report)
+    report.warn()
+    return status
 
 
 def start(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
@@ -107,8 +108,13 @@ def reset(options: argparse.Namespace, workspace: Workspace, report: Report) -> 
 
 
 def check_all(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
-    """Check every exercise that the learner has begun, or has a file of; those as they were laid down are not wrong."""
-    verdicts = [checked(name, workspace) for name in report.progress(exercises.NAMES)]
+    """Check every exercise; of those that need what is not installed, that is said instead."""
+    verdicts = []
+    for name in report.progress(exercises.NAMES):
+        try:
+            verdicts.append(checked(name, workspace))
+        except RefusedError as refused:
+            report.say(refused.said)
     report.summary(verdicts)
     return RIGHT if all(verdict.right for verdict in verdicts) else WRONG
 

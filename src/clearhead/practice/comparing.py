@@ -57,7 +57,8 @@ def difference(part: Part, expected: Any, model: Any, got: Any) -> Difference | 
     if missing := [name for name in right if name not in came]:
         return Difference("names", missing[0], expected, got)
     found = [_of_leaf(part, name, right[name], types[name], came[name]) for name in right]
-    return min(filter(None, found), key=lambda d: ORDER.index(d.kind), default=None)
+    # Weights that are wrong say more than the output they spoil.
+    return min(filter(None, found), key=lambda d: (ORDER.index(d.kind), d.output != part.weights), default=None)
 
 
 def same(a: Any, b: Any, tolerance: float) -> bool:
@@ -123,7 +124,7 @@ def _of_leaf(part: Part, name: str, right: Any, model: Any, came: Any) -> Differ
 
     if kind_of(model) == "sequence" and isinstance(came, np.ndarray) and came.ndim == 1:
         came = tuple(came.tolist())
-    if came is None and model is not None:
+    if model is not None and (came is None or (isinstance(came, tuple) and any(item is None for item in came))):
         return found("nothing")
     if not _kinds_agree(model, came) or isinstance(came, Foreign):
         return found("type")

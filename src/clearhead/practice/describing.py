@@ -34,21 +34,25 @@ def described(part: Part, output: str, expected: object, got: object) -> tuple[S
     return tuple(itertools.islice(found, MOST))
 
 
-def probed(part: Part, probe: Probe, right_at: Callable[[Probe], bool]) -> tuple[Said, ...]:
+def probed(part: Part, probe: Probe, shown: Probe, right_at: Callable[[Probe], bool]) -> tuple[Said, ...]:
     """Where the function is right after all: when one size is 1, or two are equal.
 
+    shown      a probe at which it is wrong, which must not belie what is said
     right_at   whether the answer to a probe is right; False too where there is nothing to ask
     """
-    sizes = dict(probe.sizes)
+    sizes, belied = dict(probe.sizes), dict(shown.sizes)
     if not sizes or probe.further is not None:
         return ()
+
+    def right_with(**others: int) -> bool:
+        return right_at(probe._replace(sizes=tuple((sizes | others).items())))
+
     for name, size in sizes.items():
-        if size > 1 >= part.smallest.get(name, 1) and right_at(
-            probe._replace(sizes=tuple((sizes | {name: 1}).items()))
-        ):
+        if size > 1 >= part.smallest.get(name, 1) and belied.get(name) != 1 and right_with(**{name: 1}):
             return (words.ONLY_ONE.get(name, words.ONLY_WHEN_ONE).filled(letter=name),)
     for a, b in itertools.combinations(sizes, 2):
-        if right_at(probe._replace(sizes=tuple((sizes | {b: sizes[a]}).items()))):
+        # At both sizes: at one it may be right by chance, as a rotation of a single pair is at any base.
+        if belied.get(a) != belied.get(b) and right_with(**{b: sizes[a]}) and right_with(**{a: sizes[b]}):
             return (words.ONLY_WHEN_EQUAL.filled(a=a, b=b),)
     return ()
 
@@ -88,7 +92,9 @@ def _as_a_whole(expected: np.ndarray, got: np.ndarray, tolerance: float) -> Iter
     if large.any():
         factor = float(np.median(b[large] / a[large]))
         if abs(factor) > 1e-9 and not differing(a * factor, b, tolerance).any():
-            yield words.NEGATED if np.isclose(factor, -1) else words.FACTOR.filled(factor=f"{factor:.4g}")
+            shown = f"{factor:.4g}"
+            if shown != "1":  # so near that it says nothing
+                yield words.NEGATED if shown == "-1" else words.FACTOR.filled(factor=shown)
             return
     added = float(np.median(b - a))
     if not differing(a + added, b, tolerance).any():

@@ -9,16 +9,17 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from clearhead.languages import Said
 from clearhead.practice import words
-from clearhead.practice.answers import Failure, Outcome, outcome
+from clearhead.practice.answers import AccidentError, Failure, Outcome, outcome
 from clearhead.practice.comparing import Difference, difference, same
 from clearhead.practice.describing import described, probed
 from clearhead.practice.examples import Example, example, shapes
 from clearhead.practice.exercise import Exercise, Mistake, Part
+from clearhead.practice.lazy import one_thread
 from clearhead.practice.loops import Loop, first_loop, is_stub
 from clearhead.practice.naming import agree, named
 from clearhead.practice.probes import DRAWS, Probe, call_of, probes
@@ -30,14 +31,19 @@ Ask = Callable[[Part, Probe], Outcome]
 
 KEPT = 64  # parts whose right answers are remembered, for whoever checks again after a change
 EXPLAINING = 0.5  # seconds: a learner waits for the answer
+NAMING = 0.2  # of the time that a check may take, to find the mistake that explains an answer
 
 
 class Trial(NamedTuple):
-    """A probe, and what is right there: the judge's answer, and the solution's, whose types are the model."""
+    """A probe, and what is right there: the judge's answer, and the solution's, whose types are the model.
+
+    seconds   how long it took to find out
+    """
 
     probe: Probe
     expected: Any
     model: Any
+    seconds: float = 0.0
 
 
 class Finding(NamedTuple):
@@ -74,15 +80,23 @@ def grade(exercise: Exercise, ask: Ask, sources: dict[str, str], parts: Sequence
 
 
 def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict:
+    if is_stub(source, part.name) and ask(part, probes(part)[0]).answer is None:
+        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(not_yet(part, None),))
     got: list[Outcome] = []
     finding = first_finding(part, trials(part), ask, got)
     if finding is None:
         return _manners(exercise, part, source)
-    if is_stub(source, part.name) or is_blank(part, finding.difference):
+    if is_blank(part, finding.difference):
         unwritten = not_yet(part, finding.difference)
         return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
-    mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got)
-    said = (mistake.said,) if mistake else told(part, finding, ask)
+    mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got, exercise)
+    shown = shrunk(part, finding, mistake, ask)
+    if mistake is None:
+        said = told(part, finding, ask, shown.trial.probe)
+    elif isinstance(finding.trial.model, dict):  # of several answers, which one
+        said = (mistake.said, sentence(part, finding.kind, finding.outcome, finding.difference))
+    else:
+        said = (mistake.said,)
     return Verdict(
         exercise=exercise,
         part=part,
@@ -90,7 +104,8 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         said=said,
         mistake=mistake.name if mistake else None,
         trace=finding.outcome.failure.trace if finding.outcome.failure else (),
-        example=_example(part, shrunk(part, finding, mistake, ask)),
+        example=_example(part, shown),
+        probe=shown.trial.probe,
     )
 
 
@@ -100,20 +115,26 @@ def trials(part: Part) -> tuple[Trial, ...]:
     return tuple(filter(None, (trial_of(part, probe) for probe in probes(part))))
 
 
-@functools.lru_cache(KEPT)
-def mistaken(part: Part) -> tuple[tuple[Mistake, tuple[Outcome, ...]], ...]:
-    """Every mistake of a part with what it answers, trial by trial."""
-    return tuple(
-        (mistake, tuple(ours(part, mistake.wrong, trial.probe) for trial in trials(part))) for mistake in part.mistakes
-    )
+def mistaken(part: Part, in_time: Callable[[], bool] = lambda: True) -> Iterator[tuple[Mistake, tuple[Outcome, ...]]]:
+    """Every mistake of a part with what it answers, trial by trial; as many as there is time for."""
+    for mistake in part.mistakes:
+        if not in_time():
+            return
+        yield mistake, _answers(part, mistake)
+
+
+@functools.lru_cache(16 * KEPT)
+def _answers(part: Part, mistake: Mistake) -> tuple[Outcome, ...]:
+    return tuple(ours(part, mistake.wrong, trial.probe) for trial in trials(part))
 
 
 def trial_of(part: Part, probe: Probe) -> Trial | None:
     """A probe with what is right there; None if judge and solution do not both answer, and alike."""
+    began = time.monotonic()
     model, expected = (ours(part, function, probe) for function in (part.solution, part.judge))
     if model.failure or expected.failure or difference(part, expected.answer, model.answer, model.answer):
         return None
-    return Trial(probe, expected.answer, model.answer)
+    return Trial(probe, expected.answer, model.answer, time.monotonic() - began)
 
 
 def ours(part: Part, function: Callable[..., Any], probe: Probe) -> Outcome:
@@ -122,7 +143,8 @@ def ours(part: Part, function: Callable[..., Any], probe: Probe) -> Outcome:
         call_of(part, probe)
     except Exception as error:
         return Outcome(failure=Failure(type(error).__name__, str(error), ()))
-    return outcome(part, function, lambda: call_of(part, probe))
+    with one_thread():
+        return outcome(part, function, lambda: call_of(part, probe))
 
 
 def first_finding(part: Part, tried: Sequence[Trial], ask: Ask, got: list[Outcome]) -> Finding | None:
@@ -150,26 +172,41 @@ def judged(part: Part, trial: Trial, came: Outcome) -> Finding | None:
     return Finding("changed", trial, came) if came.changed else None
 
 
-def name_mistake(part: Part, ask: Ask, finding: Finding, got: Sequence[Outcome]) -> Mistake | None:
-    """The one mistake that explains all that the learner's function does. `got` is what it answered so far."""
+def name_mistake(part: Part, ask: Ask, finding: Finding, got: Sequence[Outcome], exercise: Exercise) -> Mistake | None:
+    """The one mistake that explains all that the learner's function does. `got` is what it answered so far.
+
+    None too where the learner's function takes too long to be asked everything, or an accident befalls it on the way:
+    what was found before stands.
+    """
     if not part.mistakes:
         return None
-    outcomes = [*got, *(ask(part, trial.probe) for trial in trials(part)[len(got) :])]
-    return named(part, outcomes, mistaken(part), finding.difference.output if finding.difference else "")
+    in_time = clock(NAMING * exercise.seconds)
+    outcomes = list(got)
+    for trial in trials(part)[len(got) :]:
+        if not in_time():
+            return None
+        try:
+            outcomes.append(ask(part, trial.probe))
+        except AccidentError:
+            return None
+    return named(part, outcomes, mistaken(part, in_time), finding.difference.output if finding.difference else "")
 
 
 def shrunk(part: Part, finding: Finding, mistake: Mistake | None, ask: Ask) -> Finding:
     """The same finding in the smallest call that shows it, where its numbers are what is shown."""
-    if finding.kind not in ("values", "nan"):
+    if finding.kind not in ("values", "nan") or finding.trial.seconds > EXPLAINING:
         return finding
     found = {finding.trial.probe: finding}
-    in_time = clock()
+    in_time = clock(EXPLAINING)
 
     def still_fails(probe: Probe) -> bool:
         trial = trial_of(part, probe) if in_time() else None
         if trial is None:
             return False
-        smaller = judged(part, trial, ask(part, probe))
+        try:
+            smaller = judged(part, trial, ask(part, probe))
+        except AccidentError:
+            return False
         if smaller is None or _kind(smaller) != _kind(finding):
             return False
         if mistake and not agree(part, [smaller.outcome], [ours(part, mistake.wrong, probe)], _kind(finding)[1]):
@@ -185,40 +222,49 @@ def _kind(finding: Finding) -> tuple[str, str]:
 
 
 def _example(part: Part, finding: Finding) -> Example | None:
-    """What is shown of a call: its arguments, and if numbers differ, expected and got."""
+    """What is shown of a call: its arguments, and if numbers differ, expected and got.
+
+    Nothing of a dict of named numbers: what was expected there is the whole answer.
+    """
     call = call_of(part, finding.trial.probe)
     if finding.kind == "exception":
         return shapes(part, call)
-    if not finding.difference or finding.kind not in ("values", "nan"):
+    if not finding.difference or finding.kind not in ("values", "nan") or isinstance(finding.trial.model, dict):
         return None
     return example(part, call, finding.difference.output, finding.difference.expected, finding.difference.got)
 
 
-def told(part: Part, finding: Finding, ask: Ask) -> tuple[Said, ...]:
-    """What is said of a finding that no mistake explains: what was found, and what else can be seen of it."""
+def told(part: Part, finding: Finding, ask: Ask, shown: Probe) -> tuple[Said, ...]:
+    """What is said of a finding that no mistake explains: what was found, and what else can be seen of it.
+
+    shown   the call that is shown beside it
+    """
     found = finding.difference
     said = sentence(part, finding.kind, finding.outcome, found)
     if found is None or finding.kind not in ("shape", "values", "nan"):
         return (said,)
     if finding.kind == "shape":
         return (said, *about_axes(part, found))
-    in_time = clock()
+    in_time = clock(EXPLAINING if finding.trial.seconds <= EXPLAINING else 0.0)
 
     def right_at(probe: Probe) -> bool:
         """At several draws: one may be right by luck, as a sum along an axis of 1 is."""
         drawn = [trial_of(part, probe._replace(seed=seed)) if in_time() else None for seed in range(DRAWS)]
-        return all(trial and not judged(part, trial, ask(part, trial.probe)) for trial in drawn)
+        try:
+            return all(trial and not judged(part, trial, ask(part, trial.probe)) for trial in drawn)
+        except AccidentError:
+            return False
 
-    seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, right_at)
+    seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, shown, right_at)
     if not seen and finding.trial.probe.further is not None and part.sizes:
         seen = (words.ONLY_FURTHER,)
     return (said, *seen)
 
 
-def clock() -> Callable[[], bool]:
+def clock(seconds: float) -> Callable[[], bool]:
     """Whether there is still time to ask on for the sake of a better explanation."""
     began = time.monotonic()
-    return lambda: time.monotonic() - began < EXPLAINING
+    return lambda: time.monotonic() - began < seconds
 
 
 def _manners(exercise: Exercise, part: Part, source: str) -> Verdict:

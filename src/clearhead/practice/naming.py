@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from clearhead.practice.answers import Outcome
 from clearhead.practice.comparing import leaves, same
@@ -10,7 +10,7 @@ from clearhead.practice.exercise import Mistake, Part
 
 
 def named(
-    part: Part, got: Sequence[Outcome], wrong: Sequence[tuple[Mistake, Sequence[Outcome]]], output: str = ""
+    part: Part, got: Sequence[Outcome], wrong: Iterable[tuple[Mistake, Sequence[Outcome]]], output: str = ""
 ) -> Mistake | None:
     """The one mistake whose outcomes are the learner's on every call.
 

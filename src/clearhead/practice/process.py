@@ -22,11 +22,11 @@ from typing import Any
 from clearhead.files import write_whole
 from clearhead.languages import Said
 from clearhead.practice import exercises, grading, wire, words
-from clearhead.practice.answers import Failure, Outcome
+from clearhead.practice.answers import AccidentError, Failure, Outcome
 from clearhead.practice.exercise import Exercise, Part
+from clearhead.practice.loops import is_stub
 from clearhead.practice.probes import Probe
 from clearhead.practice.telling import failed
-from clearhead.practice.traces import Trace
 from clearhead.practice.verdict import Verdict
 
 STARTING = 60.0  # seconds for the imports
@@ -34,14 +34,7 @@ LOADING = 20.0  # seconds for the learner's file itself
 GRACE = 0.5  # seconds to answer where it was, once the limit is over
 PRINTED = 1 << 20  # bytes that may be printed
 SHOWN = 2000  # bytes of them that are shown
-
-
-class AccidentError(Exception):
-    """Something happened to the learner's process that is no answer."""
-
-    def __init__(self, kind: str, said: Said, trace: Trace = ()) -> None:
-        super().__init__(said.en)
-        self.kind, self.said, self.trace = kind, said, trace
+LOADED = 2  # messages of the child before the first answer: that it is ready, and that the file is loaded
 
 
 def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
@@ -60,6 +53,8 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
         source = content.decode("utf-8", errors="replace")
         try:
             for part in exercise.parts:
+                if is_stub(source, part.name):
+                    break
                 grading.trials(part)  # remembered, for when the answers come
             process.start(exercise.seconds)
             verdict = grading.grade(exercise, process.ask, {part.name: source for part in exercise.parts})
@@ -69,7 +64,8 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
     if not file.exists():
         write_whole(file, content)
         remarks += (words.PUT_BACK.filled(file=file),)
-    return verdict.with_remarks(process.printed(), remarks)
+    shown = next(iter(process.asked), None) if verdict.right else verdict.probe
+    return verdict.with_remarks(process.printed(shown), remarks)
 
 
 class Process:
@@ -79,6 +75,8 @@ class Process:
         self.name, self.file = name, file.resolve()
         self.seconds = self.left = 0.0
         self.threads = 0
+        self.asked: list[Probe] = []
+        self.accident: AccidentError | None = None  # nothing can be asked after one
 
     def __enter__(self) -> Process:
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
@@ -117,7 +115,20 @@ class Process:
             raise AccidentError("missing", words.FOUND["missing"].filled(name=name))
 
     def ask(self, part: Part, probe: Probe) -> Outcome:
-        """What the learner's function answers; the time it takes is taken off the check's."""
+        """What the learner's function answers; the time it takes is taken off the check's.
+
+        Raises:
+            AccidentError: no answer came, now or at an earlier probe.
+        """
+        if self.accident is None:
+            try:
+                return self._ask(part, probe)
+            except AccidentError as accident:
+                self.accident = accident
+        raise self.accident
+
+    def _ask(self, part: Part, probe: Probe) -> Outcome:
+        self.asked.append(probe)
         began = time.monotonic()
         assert self.child.stdin
         with contextlib.suppress(OSError):  # it has died; the reply says of what
@@ -131,9 +142,15 @@ class Process:
             self._stopped("answer", came.failure)
         return came
 
-    def printed(self) -> str:
-        """The beginning of what the learner's code printed."""
-        return self.prints.kept[:SHOWN].decode("utf-8", errors="replace")
+    def printed(self, probe: Probe | None = None) -> str:
+        """The beginning of what the learner's code printed when it was loaded, and when last asked a probe.
+
+        probe   by default the last one that it was asked
+        """
+        last = [place for place, asked in enumerate(self.asked, LOADED) if probe in (None, asked)][-1:]
+        calls = self.prints.calls()
+        printed = b"".join(calls[place] for place in (*range(LOADED), *last) if place < len(calls))
+        return printed[:SHOWN].decode("utf-8", errors="replace")
 
     def remarks(self) -> tuple[Said, ...]:
         return (words.THREADS,) if self.threads else ()
@@ -165,7 +182,9 @@ class Process:
             return AccidentError("ended", words.ACCIDENTS["ended"].filled(code=code))
         number = -code
         known = {s.value: s.name for s in signal.Signals}
-        kind = "killed" if known.get(number) == "SIGKILL" else "crashed"
+        kind = {"SIGKILL": "killed", "SIGTERM": "told_to_end", "SIGINT": "told_to_end", "SIGHUP": "told_to_end"}.get(
+            known.get(number, ""), "crashed"
+        )
         return AccidentError(kind, words.ACCIDENTS[kind].filled(signal=known.get(number, number)))
 
     def _interrupt(self) -> None:
@@ -215,10 +234,11 @@ class Replies:
 
 
 class Prints:
-    """What the learner's code prints: the beginning is kept, all of it is counted."""
+    """What the learner's code prints, call by call: all of it is counted, and kept as long as it is not too much."""
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
-        self.child, self.kept, self.count = child, b"", 0
+        self.child, self.count = child, 0
+        self.blocks: list[bytes] = []
         self.too_much = threading.Event()
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
@@ -226,14 +246,19 @@ class Prints:
     def join(self) -> None:
         self.thread.join(GRACE)
 
+    def calls(self) -> list[bytes]:
+        """What was printed before the first message of the child, between it and the second, and so on."""
+        return b"".join(self.blocks).split(wire.PRINTS_END)
+
     def _read(self) -> None:
         assert self.child.stderr
         with contextlib.suppress(OSError, ValueError):
             while block := os.read(self.child.stderr.fileno(), 1 << 16):
                 self.count += len(block)
-                self.kept = (self.kept + block)[:SHOWN]
                 if self.count > PRINTED:
                     self.too_much.set()
+                else:
+                    self.blocks.append(block)
 
 
 def _import_path() -> list[str]:

@@ -31,6 +31,11 @@ class Report:
     def say(self, said: Said, style: str = "") -> None:
         self.console.print(said(), style=style, markup=False)
 
+    def warn(self) -> None:
+        """What there is to say about the workspace, once."""
+        while self.workspace.warnings:
+            self.say(self.workspace.warnings.pop(0), style="yellow")
+
     def introduce(self, exercise: Exercise, *, commands: bool = True) -> None:
         """The task, its file, and what to type next."""
         place = exercises.NAMES.index(exercise.name) + 1
@@ -66,10 +71,15 @@ class Report:
             self._commands(words.MORE_HINTS, exercise, ("hint",))
 
     def solution(self, exercise: Exercise) -> None:
+        """Every line whole: wrapped in a terminal, and as it was written where it is piped."""
         from rich.syntax import Syntax
 
         for part in exercise.parts:
-            self.console.print(Syntax(inspect.getsource(part.solution), "python", background_color="default"))
+            code = inspect.getsource(part.solution)
+            if self.console.is_terminal:
+                self.console.print(Syntax(code, "python", background_color="default", word_wrap=True))
+            else:
+                self.console.print(code, markup=False, soft_wrap=True)
 
     def was_reset(self, exercise: Exercise, kept: Path | None) -> None:
         file = self.workspace.file(exercise.name)
@@ -77,10 +87,11 @@ class Report:
         if kept:
             self.say(words.KEPT.filled(file=kept))
 
-    def list_all(self) -> None:
+    def list_all(self, current: str | None = None) -> None:
+        """Every exercise, with an arrow at the current one: by default the first that is not passed."""
         from rich.table import Table
 
-        current = self.workspace.current()
+        current = current or self.workspace.current()
         table = Table(box=None, show_header=False, pad_edge=False)
         for place, name in enumerate(exercises.NAMES, 1):
             mark = "✓" if self.workspace.standing(name).passed else "→" if name == current else " "

@@ -8,6 +8,7 @@ from clearhead.languages import Said
 from clearhead.practice import showing
 from clearhead.practice.examples import Example
 from clearhead.practice.exercise import Exercise, Part
+from clearhead.practice.probes import Probe
 from clearhead.practice.traces import Trace
 
 
@@ -20,7 +21,8 @@ class Verdict:
     mistake   the name of the mistake that the answer shows, if it shows exactly one
     trace     the learner's lines that led to an exception, or hold what is spoken of
     example   the smallest call that shows it
-    printed   the beginning of what the learner's code printed
+    probe     the name of that call
+    printed   the beginning of what the learner's code printed, in that call
     remarks   what else was seen
     """
 
@@ -31,6 +33,7 @@ class Verdict:
     mistake: str | None = None
     trace: Trace = ()
     example: Example | None = None
+    probe: Probe | None = None
     printed: str = ""
     remarks: tuple[Said, ...] = ()
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from clearhead import advice
 from clearhead.languages import RefusedError
-from clearhead.practice import exercises, words
+from clearhead.practice import words
+from clearhead.practice.command import load
 from clearhead.practice.exercise import Exercise
 from clearhead.practice.process import check_file
 from clearhead.practice.reports import Report
@@ -59,7 +60,7 @@ class Watch:
     def check(self) -> None:
         with self.busy:
             self.report.console.rule(self.exercise.name)
-            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name))
+            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name), load)
             if verdict.kind != "unwritten":
                 self.workspace.note_attempt(self.exercise.name, verdict.right)
             self.right = verdict.right
@@ -67,32 +68,49 @@ class Watch:
             self._prompt()
 
     def press(self, key: str) -> None:
-        """What a key does; others are answered with those there are."""
+        """What a key does; others are answered with those there are. What cannot be done is said, and keys live on."""
         with self.busy:
-            if self.asking:
-                self.asking = False
-                if key in ("y", "ㅛ"):
-                    self.report.was_reset(self.exercise, self.workspace.reset(self.exercise))
-                else:
-                    self.report.say(words.NOT_RESET)
+            try:
+                self._do(key)
+            except RefusedError as refused:
+                self.report.say(refused.said)
                 self._prompt()
-                return
-            action = {name: getattr(self, f"_{name}") for name in ACTIONS}.get(KEYS.get(key.lower(), ""))
-            if action is None:
+            except OSError as error:
+                self.report.say(words.CANNOT.filled(error=error))
                 self._prompt()
+
+    def _do(self, key: str) -> None:
+        if self.asking:
+            self.asking = False
+            if key in ("y", "ㅛ"):
+                self.report.was_reset(self.exercise, self.workspace.reset(self.exercise))
             else:
-                action()
+                self.report.say(words.NOT_RESET)
+            self._prompt()
+            return
+        action = {name: getattr(self, f"_{name}") for name in ACTIONS}.get(KEYS.get(key.lower(), ""))
+        if action is None:
+            self._prompt()
+        else:
+            action()
 
     def _next(self) -> None:
-        name = self.workspace.following(self.exercise.name)
-        if name is None:
+        """Go on to the next exercise; one that needs what is not installed is passed over, and that is said."""
+        waiting = self.workspace.waiting(self.exercise.name)
+        if not waiting:
             self.report.all_done()
             return
-        self.exercise = exercises.load(name)
-        self.workspace.lay_down(self.exercise)
-        self.right = False
-        self.report.console.rule(name)
-        self.report.introduce(self.exercise, commands=False)
+        for name in waiting:
+            try:
+                exercise = load(name)
+            except RefusedError as refused:
+                self.report.say(refused.said)
+                continue
+            self.workspace.lay_down(exercise)
+            self.exercise, self.right = exercise, False
+            self.report.console.rule(name)
+            self.report.introduce(exercise, commands=False)
+            break
         self._prompt()
 
     def _hint(self) -> None:
@@ -100,7 +118,7 @@ class Watch:
         self._prompt()
 
     def _list(self) -> None:
-        self.report.list_all()
+        self.report.list_all(self.exercise.name)
         self._prompt()
 
     def _reset(self) -> None:
@@ -111,6 +129,7 @@ class Watch:
         self.stop.set()
 
     def _prompt(self) -> None:
+        self.report.warn()
         self.report.say(words.KEYS_WHEN_RIGHT if self.right else words.KEYS, style="dim")
 
 

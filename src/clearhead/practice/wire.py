@@ -16,6 +16,9 @@ from clearhead.practice.answers import Failure, Foreign, Outcome, Tensor
 from clearhead.practice.probes import Probe
 from clearhead.practice.traces import Line, Trace
 
+# Ends what was printed during one call, in the stream that everything printed goes to.
+PRINTS_END = b"\x00\x1e\x00prints end\x00\x1e\x00"
+
 
 def line(message: dict[str, Any]) -> bytes:
     """A message as one line."""

@@ -171,6 +171,12 @@ ACCIDENTS = {
         "운영체제가 프로세스를 끝냈습니다. 메모리를 너무 많이 썼을 가능성이 큽니다. 지나치게 큰 배열이 "
         "없는지 살펴보세요.",
     ),
+    "told_to_end": Said(
+        "The process was told to end ({signal}) before it could answer, by the code itself or by somebody else. If it "
+        "was not the code, check again.",
+        "답이 나오기 전에 프로세스가 종료 신호({signal})를 받았습니다. 코드가 직접 보낸 신호가 아니라면 다시 "
+        "채점하세요.",
+    ),
     "crashed": Said(
         "Python itself crashed ({signal}). That takes recursion without end, or memory written to by its address.",
         "파이썬 자체가 비정상 종료되었습니다({signal}). 끝없는 재귀나 메모리 주소에 직접 쓰는 코드가 "
@@ -404,6 +410,11 @@ DAMAGED = Said(
     "{file} 파일을 읽을 수 없어 {aside} 이름으로 옮겨 두었습니다. 진도는 처음부터 다시 셉니다. 쓴 답은 그대로 "
     "있습니다. `practice check-all`을 실행하면 맞은 문제가 다시 기록됩니다.",
 )
+NOT_KEPT = Said(
+    "Your progress could not be written to {folder}: {error}. May you write there?",
+    "{folder} 폴더에 진도를 저장하지 못했습니다. {error}. 이 폴더에 쓸 수 있는지 확인하세요.",
+)
+CANNOT = Said("That could not be done. {error}", "할 수 없었습니다. {error}")
 NOT_PASSED = Said(
     "The solution of {name} is shown when yours is right. To see it now: {command}",
     "{name} 문제의 모범 답안은 통과한 뒤에 볼 수 있습니다. 지금 보려면 이렇게 하세요: {command}",

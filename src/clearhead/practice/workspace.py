@@ -35,7 +35,7 @@ class Standing:
 class Workspace:
     """A learner's folder.
 
-    warnings   what there is to say about it: a damaged file that was set aside
+    warnings   what there is to say about it: a damaged file that was set aside, progress that could not be written
     """
 
     def __init__(self, folder: Path) -> None:
@@ -68,22 +68,26 @@ class Workspace:
         return next((name for name in exercises.NAMES if not self.standing(name).passed), None)
 
     def following(self, name: str) -> str | None:
-        """The next exercise after one that is not passed: further on first, then from the beginning."""
+        """The next exercise after one that is not passed, or None when all others are."""
+        return next(iter(self.waiting(name)), None)
+
+    def waiting(self, name: str) -> list[str]:
+        """Every other exercise that is not passed: those further on first, then from the beginning."""
         place = exercises.NAMES.index(name) + 1
         others = exercises.NAMES[place:] + exercises.NAMES[: place - 1]
-        return next((other for other in others if not self.standing(other).passed), None)
+        return [other for other in others if not self.standing(other).passed]
 
     def note_attempt(self, name: str, passed: bool) -> None:
         standing = self.standing(name)
         standing.attempts += 1
         standing.passed = standing.passed or passed
-        self.save()
+        self._keep()
 
     def next_hint(self, name: str) -> int:
         """How many hints are shown now: one more than the last time, three at most."""
         standing = self.standing(name)
         standing.hints = min(standing.hints + 1, 3)
-        self.save()
+        self._keep()
         return standing.hints
 
     def reset(self, exercise: Exercise) -> Path | None:
@@ -102,6 +106,14 @@ class Workspace:
         known = {name: dataclasses.asdict(standing) for name, standing in self.standings.items() if _is_begun(standing)}
         content = {"version": VERSION, "language": spoken(), "exercises": known}
         write_whole(self.folder / PROGRESS, (json.dumps(content, indent=2) + "\n").encode())
+
+    def _keep(self) -> None:
+        """Save, for whoever has something better to say than that it failed: that is left in the warnings."""
+        try:
+            self.save()
+        except OSError as error:
+            said = words.NOT_KEPT.filled(folder=self.folder, error=error.strerror or error)
+            self.warnings = [*(warning for warning in self.warnings if warning != said), said]
 
     def _read(self) -> dict[str, Standing]:
         path = self.folder / PROGRESS
