@@ -80,15 +80,15 @@ def grade(exercise: Exercise, ask: Ask, sources: dict[str, str], parts: Sequence
 
 
 def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict:
-    if is_stub(source, part.name) and ask(part, probes(part)[0]).answer is None:
+    unwritten = is_stub(source, part.name)
+    if unwritten and ask(part, probes(part)[0]).answer is None:  # without waiting for what is right
         return Verdict(exercise=exercise, part=part, kind="unwritten", said=(not_yet(part, None),))
     got: list[Outcome] = []
     finding = first_finding(part, trials(part), ask, got)
     if finding is None:
         return _manners(exercise, part, source)
-    if is_blank(part, finding.difference):
-        unwritten = not_yet(part, finding.difference)
-        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(unwritten,))
+    if unwritten or is_blank(part, finding.difference):
+        return Verdict(exercise=exercise, part=part, kind="unwritten", said=(not_yet(part, finding.difference),))
     mistake = None if finding.kind in ("nothing", "random") else name_mistake(part, ask, finding, got, exercise)
     shown = shrunk(part, finding, mistake, ask)
     if mistake is None:
