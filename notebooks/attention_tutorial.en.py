@@ -26,14 +26,20 @@
 # %% [markdown]
 # ## 0. Before you start
 #
-# The next cell looks whether clearhead is installed. If it is not, it installs it from the clone that this notebook
-# lies in, with what training needs. In Colab, clone the repository first and open the notebook from there.
+# The next cell looks whether clearhead is installed, and PyTorch, which part 12 trains with. What is missing it
+# installs from the clone that this notebook lies in. In Colab, clone the repository first and open the notebook there.
 
 # %%
 import importlib.util
+import sys
 
-if importlib.util.find_spec("clearhead") is None:
+if importlib.util.find_spec("torch") is None:  # pinned: a later one may bring gigabytes for GPUs
+    get_ipython().run_line_magic("pip", "install --quiet torch==2.13.0")
+if not all(map(importlib.util.find_spec, ("clearhead", "babel", "sacrebleu", "tokenizers"))):
     get_ipython().run_line_magic("pip", 'install --quiet --editable "..[translate]"')
+    sys.path.insert(
+        0, "../src"
+    )  # what is installed like this is found by a kernel that starts anew; this one looks here
 
 # %%
 import os
@@ -451,7 +457,7 @@ ch.visualize_cross_attention(
     aligned.between_words(translator.reader),
     [found.text[a:b] for a, b in aligned.target_words],
     [found.source[a:b] for a, b in aligned.source_words],
-    title="The head that aligns best",
+    title="The attention that aligns best",
 )
 
 # %% [markdown]

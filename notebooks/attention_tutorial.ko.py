@@ -27,14 +27,20 @@
 # %% [markdown]
 # ## 0. 시작하기 전에
 #
-# 다음 셀은 clearhead가 설치되어 있는지 확인합니다. 없으면 이 노트북이 들어 있는 저장소에서, 학습에 필요한 것까지 함께
-# 설치합니다. Colab에서는 저장소를 먼저 클론한 다음 그 안의 노트북을 여세요.
+# 다음 셀은 clearhead와, 12장에서 학습에 쓰는 PyTorch가 설치되어 있는지 확인합니다. 없으면 이 노트북이 들어 있는
+# 저장소에서 설치합니다. Colab에서는 저장소를 먼저 클론한 다음 그 안의 노트북을 여세요.
 
 # %%
 import importlib.util
+import sys
 
-if importlib.util.find_spec("clearhead") is None:
+if importlib.util.find_spec("torch") is None:  # pinned: a later one may bring gigabytes for GPUs
+    get_ipython().run_line_magic("pip", "install --quiet torch==2.13.0")
+if not all(map(importlib.util.find_spec, ("clearhead", "babel", "sacrebleu", "tokenizers"))):
     get_ipython().run_line_magic("pip", 'install --quiet --editable "..[translate]"')
+    sys.path.insert(
+        0, "../src"
+    )  # what is installed like this is found by a kernel that starts anew; this one looks here
 
 # %%
 import os
@@ -454,7 +460,7 @@ ch.visualize_cross_attention(
     aligned.between_words(translator.reader),
     [found.text[a:b] for a, b in aligned.target_words],
     [found.source[a:b] for a, b in aligned.source_words],
-    title="정렬이 가장 정확한 헤드",
+    title="정렬이 가장 정확한 어텐션",
 )
 
 # %% [markdown]

@@ -254,3 +254,9 @@ def test_what_is_not_installed_does_not_keep_the_rest_from_being_checked(practic
     assert (status, "The exercise weights_by_hand needs torhc" in shown) == (1, True)
     assert "✓ softmax" in shown
     assert "○ self_attention" in shown
+
+
+def test_a_folder_that_a_check_begins_is_said_to_be_new(practice):
+    assert "practice is new" in practice("check", "softmax")[1]
+    practice()
+    assert "practice is new" not in practice("check", "softmax")[1]

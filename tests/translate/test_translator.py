@@ -311,3 +311,10 @@ sys.exit(main(["translate", "--plain", {CAT!r}]))
 """
         answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
         assert (answer.returncode, answer.stdout, answer.stderr) == (0, "The cat caught the mouse\n", "")
+
+
+def test_what_is_printed_of_a_translator_and_its_answers_is_short(shipped):
+    (translated,) = shipped.translate(["고양이가 쥐를 잡았다"])
+    assert repr(translated) == "<Translated '고양이가 쥐를 잡았다' → 'The cat caught the mouse'>"
+    assert repr(shipped.attention("고양이가 쥐를 잡았다")).startswith("<Attention encoder (")
+    assert all(len(repr(x)) < 300 for x in (shipped, shipped.attention("고양이가 쥐를 잡았다")))

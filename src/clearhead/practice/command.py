@@ -73,6 +73,8 @@ def list_all(options: argparse.Namespace, workspace: Workspace, report: Report) 
 
 def check(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
     """Check one exercise, and say what comes next."""
+    if workspace.is_new and options.file is None:
+        report.say(words.NEW_HERE.filled(folder=workspace.folder))
     verdict = checked(chosen_name(options, workspace), workspace, options.file)
     report.verdict(verdict)
     return RIGHT if verdict.right else WRONG

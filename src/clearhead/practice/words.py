@@ -375,6 +375,10 @@ WELCOME = Said(
     "Welcome. Your files are in {folder}, one for each exercise. Begin with the first:\n",
     "반갑습니다. {folder} 폴더에 문제마다 파일을 하나씩 만들었습니다. 첫 문제부터 시작하세요.\n",
 )
+NEW_HERE = Said(
+    "{folder} is new: nobody has practised here yet. If you have practised elsewhere, go there or give --workspace.\n",
+    "{folder} 폴더를 새로 만들었습니다. 다른 곳에서 풀던 문제가 있으면 그 폴더로 가거나 --workspace로 알려 주세요.\n",
+)
 WHAT_TO_DO = Said("Write it in {file}. Then:", "{file} 파일에 답을 쓰세요. 그다음에는 아래 명령을 쓸 수 있습니다.")
 WRITE_THERE = Said("Write it in {file}.", "{file} 파일에 답을 쓰세요.")
 WHEN_WRONG = Said("If you are stuck:", "막히면 힌트를 볼 수 있습니다.")

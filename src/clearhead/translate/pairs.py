@@ -1,4 +1,4 @@
-"""Sentence pairs of your own: a tab-separated file as Tatoeba and ManyThings give it, one pair per line.
+"""Sentence pairs of your own: a tab-separated file as ManyThings gives it, one pair per line.
 
 Such files are made by many hands. A line that cannot be used is skipped, and its number and the reason are kept; a
 file that is something else altogether is refused. And they repeat themselves: one sentence with five translations, or

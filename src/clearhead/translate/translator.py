@@ -52,6 +52,9 @@ class Translated(NamedTuple):
     strange: tuple[str, ...] = ()  # the words of the source that are made of others and not known
     unusual: Said | None = None  # what else speaks against the source, in words
 
+    def __repr__(self) -> str:
+        return f"<Translated {self.source!r} → {self.text!r}{'' if self.sure else ', not sure'}>"
+
     def aligned(self, reading: str = WRITTEN) -> Aligned:
         """Its words, and the weights between its pieces and those of the source."""
         weights = rows_of(self.cross_weights, len(self.target_ids), reading)[..., :-1]
@@ -74,6 +77,10 @@ class Attention(NamedTuple):
     written: list[str]  # the pieces and <end>
     translated: Translated
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {getattr(self, name).shape}" for name in ("encoder", "decoder", "cross"))
+        return f"<Attention {shapes} of {self.translated!r}>"
+
 
 @dataclass(frozen=True)
 class Translator:
@@ -83,13 +90,13 @@ class Translator:
     head, or mean of heads, whose attention tells best which word came from which; `doubt` is when it is sure.
     """
 
-    model: Transformer
-    vocabulary: Vocabulary
+    model: Transformer = field(repr=False)
+    vocabulary: Vocabulary = field(repr=False)
     task: str
     longest: tuple[int, int]
     reader: Reader = MEAN
-    doubt: Doubt = field(default_factory=Doubt)
-    record: Mapping[str, Any] = field(default_factory=dict)
+    doubt: Doubt = field(default_factory=Doubt, repr=False)
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def load(cls, path: Path | None = None) -> Translator:
