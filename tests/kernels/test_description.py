@@ -9,6 +9,7 @@ import pytest
 
 from clearhead import attention, biases, masks, scaled_dot_product_attention
 from clearhead.kernels import description
+from clearhead.kernels.remembering import Remembered
 from clearhead.textbook.dropout import dropout_mask
 
 H, N, D = 3, 21, 5
@@ -57,9 +58,9 @@ def test_layouts_are_told_apart(rng):
 
 
 def test_no_more_than_so_many_are_remembered(monkeypatch, rng):
-    monkeypatch.setattr(description, "MOST_PACKED", 3)
-    monkeypatch.setattr(description, "_packed", {})
+    packed = Remembered(3)
+    monkeypatch.setattr(description, "_packed", packed)
     for n in range(1, 9):
         x = rng.standard_normal((n, D))
         np.testing.assert_allclose(attention(x, x, x), scaled_dot_product_attention(x, x, x)[0], atol=1e-12)
-        assert len(description._packed) <= 3
+        assert len(packed.values) == min(n, 3)
