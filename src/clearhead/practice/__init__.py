@@ -14,8 +14,9 @@ __all__ = ["NAMES", "Verdict", "check"]
 def check(name: str, *functions: Callable[..., Any]) -> Verdict:
     """Is this function right, and if not, what went wrong? Shown as text, or as HTML in a notebook.
 
-    name        one of NAMES
-    functions   yours, under any name; of an exercise with several parts, those parts in any number, under their names
+    Args:
+        name: one of NAMES.
+        functions: yours, under any name; of an exercise with several parts, any of those parts, under their names.
 
     Raises:
         ValueError: there is no such exercise, or no such part of it.
