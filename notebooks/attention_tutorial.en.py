@@ -33,13 +33,13 @@
 import importlib.util
 import sys
 
-if importlib.util.find_spec("torch") is None:  # pinned: a later one may bring gigabytes for GPUs
+if importlib.util.find_spec("torch") is None:
+    # pinned: a later one may bring gigabytes for GPUs
     get_ipython().run_line_magic("pip", "install --quiet torch==2.13.0")
 if not all(map(importlib.util.find_spec, ("clearhead", "babel", "sacrebleu", "tokenizers"))):
     get_ipython().run_line_magic("pip", 'install --quiet --editable "..[translate]"')
-    sys.path.insert(
-        0, "../src"
-    )  # what is installed like this is found by a kernel that starts anew; this one looks here
+    # a kernel that starts anew finds what is installed like this; this one looks here
+    sys.path.insert(0, "../src")
 
 # %%
 import os

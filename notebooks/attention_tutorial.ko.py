@@ -34,13 +34,13 @@
 import importlib.util
 import sys
 
-if importlib.util.find_spec("torch") is None:  # pinned: a later one may bring gigabytes for GPUs
+if importlib.util.find_spec("torch") is None:
+    # 버전을 정해 두지 않으면 GPU용 파일 수 기가바이트를 내려받을 수 있습니다
     get_ipython().run_line_magic("pip", "install --quiet torch==2.13.0")
 if not all(map(importlib.util.find_spec, ("clearhead", "babel", "sacrebleu", "tokenizers"))):
     get_ipython().run_line_magic("pip", 'install --quiet --editable "..[translate]"')
-    sys.path.insert(
-        0, "../src"
-    )  # what is installed like this is found by a kernel that starts anew; this one looks here
+    # 이렇게 설치한 것은 커널을 다시 시작해야 보이므로, 이 커널에는 위치를 알려 줍니다
+    sys.path.insert(0, "../src")
 
 # %%
 import os
