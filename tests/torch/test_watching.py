@@ -10,9 +10,9 @@ from torch import nn
 
 from clearhead import masks
 from clearhead.torch.function import attention
-from clearhead.torch.watching import attend, watched
+from clearhead.torch.watching import Position, attend, watched
 
-MODULE = nn.Identity()
+MODULE, HERE = nn.Identity(), Position(grows=False)
 
 
 def given():
@@ -22,22 +22,22 @@ def given():
 
 def test_nobody_watches():
     q, k, v = given()
-    assert torch.equal(attend(MODULE, q, k, v, mask=masks.causal()), attention(q, k, v, mask=masks.causal()))
+    assert torch.equal(attend(MODULE, HERE, q, k, v, mask=masks.causal()), attention(q, k, v, mask=masks.causal()))
 
 
 def test_a_watcher_sees_the_call_and_gives_the_output():
     q, k, v = given()
     seen = []
 
-    def watcher(module, compute, q, k, v, **options):
-        seen.append((module, options))
+    def watcher(module, compute, position, q, k, v, **options):
+        seen.append((module, position, options))
         return 2 * compute(q, k, v, **options)
 
     with watched(watcher):
-        got = attend(MODULE, q, k, v, scale=0.5)
+        got = attend(MODULE, HERE, q, k, v, scale=0.5)
     assert torch.equal(got, 2 * attention(q, k, v, scale=0.5))
-    assert seen == [(MODULE, {"scale": 0.5})]
-    attend(MODULE, q, k, v)
+    assert seen == [(MODULE, HERE, {"scale": 0.5})]
+    attend(MODULE, HERE, q, k, v)
     assert len(seen) == 1
 
 
@@ -45,10 +45,10 @@ def test_the_last_to_come_is_the_outermost():
     q, k, v = given()
 
     def adding(number):
-        return lambda module, compute, q, k, v, **options: compute(q, k, v, **options) * 2 + number
+        return lambda module, compute, position, q, k, v, **options: compute(q, k, v, **options) * 2 + number
 
     with watched(adding(1)), watched(adding(5)):
-        got = attend(MODULE, q, k, v)
+        got = attend(MODULE, HERE, q, k, v)
     torch.testing.assert_close(got, (attention(q, k, v) * 2 + 1) * 2 + 5)
 
 
@@ -56,17 +56,17 @@ def test_other_threads_and_exceptions():
     q, k, v = given()
     seen = []
 
-    def watcher(module, compute, q, k, v, **options):
+    def watcher(module, compute, position, q, k, v, **options):
         seen.append(module)
         return compute(q, k, v, **options)
 
     def fail():
-        thread = threading.Thread(target=lambda: attend(MODULE, q, k, v))
+        thread = threading.Thread(target=lambda: attend(MODULE, HERE, q, k, v))
         thread.start()
         thread.join()
         raise KeyError
 
     with pytest.raises(KeyError), watched(watcher):
         fail()
-    attend(MODULE, q, k, v)
+    attend(MODULE, HERE, q, k, v)
     assert seen == []

@@ -15,7 +15,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from clearhead import masks
 from clearhead.hf.structures import MaskTensor, interface_mask
 from clearhead.torch.derivative import Mask
-from clearhead.torch.watching import attend
+from clearhead.torch.watching import Position, attend
 
 NAME = "clearhead"
 
@@ -84,29 +84,38 @@ def interface_attention(
     _refuse_unknown(module, others)
     for tell in told.get(id(module), ()):
         tell(module)
-    mask: Mask | None
-    if attention_mask is None:
-        mask = _without_a_mask(module, query.shape[-2], is_causal, sliding_window)
-    else:
-        mask = _given(attention_mask, query.shape[-2], key.shape[-2])
+    n_q, n_k = query.shape[-2], key.shape[-2]
+    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    mask: Mask | None = _without_a_mask(n_q, causal, sliding_window)
+    if attention_mask is not None:
+        mask = _given(attention_mask, n_q, n_k)
+    if isinstance(attention_mask, MaskTensor):
+        position = attention_mask.position
+    else:  # one query is the last position, and several are all there are, unless there is a cache that a mask knows of
+        position = Position(causal, n_k - n_q if n_q == 1 or attention_mask is not None else 0)
     if s_aux is not None:
         s_aux = s_aux.reshape(-1)
     rate = dropout if module.training else 0.0
     output = attend(
-        module, query, key, value, mask=mask, bias=position_bias, scale=None if scaling is None else float(scaling),
-        softcap=None if softcap is None else float(softcap), sinks=s_aux, dropout=rate,
+        module,
+        position,
+        query,
+        key,
+        value,
+        mask=mask,
+        bias=position_bias,
+        scale=None if scaling is None else float(scaling),
+        softcap=None if softcap is None else float(softcap),
+        sinks=s_aux,
+        dropout=rate,
         seed=int(torch.randint(2**62, ()).item()) if rate else None,
-    )  # fmt: skip
+    )
     return output.transpose(1, 2).contiguous(), None
 
 
-def _without_a_mask(
-    module: torch.nn.Module, n_q: int, is_causal: bool | None, sliding_window: int | None
-) -> masks.Mask | None:
+def _without_a_mask(n_q: int, causal: bool, sliding_window: int | None) -> masks.Mask | None:
     """What is masked where a model gives no mask, by the rule of transformers' own functions."""
-    if is_causal is None:
-        is_causal = getattr(module, "is_causal", True)
-    if n_q == 1 or not is_causal:
+    if n_q == 1 or not causal:
         return None
     return masks.causal(offset=0) if sliding_window is None else masks.window(int(sliding_window), offset=0)
 

@@ -51,6 +51,16 @@ def read(rule: Rule, place: Place, *, index_by_index: bool = False) -> masks.Mas
     return Asked(rule, place, index_by_index)
 
 
+def looks_back(rule: Rule) -> bool:
+    """Whether a rule has causality in it, as those of sequences that go on have."""
+    name, held = name_of(rule)
+    if name in ("and_masks", "or_masks"):
+        return any(looks_back(part) for part in held["mask_functions"])
+    return (
+        looks_back(held["mask_function"]) if name == "add_offsets_to_mask_function" else name == "causal_mask_function"
+    )
+
+
 def name_of(rule: Rule) -> tuple[str | None, Held]:
     """Which function of transformers made this rule, and what the rule holds; None for one of somebody else."""
     if getattr(rule, "__module__", None) != masking_utils.__name__ or not inspect.isfunction(rule):

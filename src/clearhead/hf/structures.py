@@ -16,9 +16,10 @@ from transformers import masking_utils
 
 from clearhead import masks
 from clearhead.hf.places import Place, real_run
-from clearhead.hf.rules import read
+from clearhead.hf.rules import looks_back, read
 from clearhead.tensors import to_numpy
 from clearhead.torch.padding import both
+from clearhead.torch.watching import Position
 
 # What can be told of a mask without its numbers.
 TOLD = {
@@ -34,9 +35,11 @@ class MaskTensor(torch.Tensor):
 
     That is what eager attention gets, and so what every model knows how to handle.
     mask: the same, from `clearhead.masks`, for a call of these sizes; None allows everything
+    position: where the call lies in its sequence
     """
 
     mask: masks.Mask | None
+    position: Position
     _write: Callable[[], torch.Tensor]
     _written: torch.Tensor | None
 
@@ -44,12 +47,13 @@ class MaskTensor(torch.Tensor):
     def made(
         shape: tuple[int, int, int, int],
         mask: masks.Mask | None,
+        position: Position,
         write: Callable[[], torch.Tensor],
         dtype: torch.dtype,
         device: torch.device | str,
     ) -> MaskTensor:
         hollow = torch.zeros((), dtype=dtype, device=device).expand(shape).as_subclass(MaskTensor)
-        hollow.mask, hollow._write, hollow._written = mask, write, None
+        hollow.mask, hollow.position, hollow._write, hollow._written = mask, position, write, None
         return hollow
 
     def written(self) -> torch.Tensor:
@@ -107,11 +111,12 @@ def interface_mask(
         )  # fmt: skip
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
     mask = read(mask_function, place, index_by_index=use_vmap)
+    real = None
     if attention_mask is not None:
         padded = masking_utils.prepare_padding_mask(attention_mask, place.n_k, place.first_key)
         assert padded is not None
-        real = padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool)
-        mask = both(mask, real_run(to_numpy(real.cpu())))
+        real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
+        mask = both(mask, real_run(real))
     if mask is None and allow_is_bidirectional_skip:
         return None
 
@@ -121,4 +126,5 @@ def interface_mask(
             dtype, use_vmap=use_vmap, device=device,
         )  # fmt: skip
 
-    return MaskTensor.made((batch_size, 1, place.n_q, place.n_k), mask, write, dtype, device)
+    position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
+    return MaskTensor.made((batch_size, 1, place.n_q, place.n_k), mask, position, write, dtype, device)
