@@ -26,6 +26,7 @@ ELSEWHERE = {
     "traces/recording.py": ["traces/test_opening.py"],
     "traces/slow.py": ["traces/test_opening.py"],
     "traces/takes.py": ["traces/test_opening.py"],
+    "traces/words.py": ["test_languages.py", "traces/test_command.py"],
     "torch/derivative.py": ["torch/test_function.py", "torch/test_function_modes.py", "torch/test_gradcheck.py"],
     "practice/child.py": ["practice/test_process.py"],
     "practice/exercise.py": ["practice/test_exercises.py"],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import checks
+from clearhead.traces.ablation import checked
 from clearhead.traces.naming import checked_layers
 from clearhead.traces.result import Trace
 from clearhead.traces.storing import Scratch, checked_target, opened, write
@@ -29,6 +30,8 @@ def trace(
     top_k: int = 8,
     map_size: int = 512,
     keep: str | Path = "memory",
+    ablate: Mapping[Any, Any] | None = None,
+    values: bool = False,
     slow: bool = False,
 ) -> Iterator[Trace]:
     """See the attention of every head of a model that is called in the block.
@@ -47,6 +50,10 @@ def trace(
         top_k, map_size: what the views keep, as in `clearhead.look`.
         keep: "memory", or the path of a file that everything is written to as the model runs; it is there, whole, when
             the block has ended, and `clearhead.load_trace` opens it.
+        ablate: heads to take out, {(layer, head): "zero"}, the layer by number or module path; a layer alone is all of
+            its heads. What the head adds, before the output projection, becomes zero, its "mean" over the positions
+            of each sequence that are no padding, or what it is in another trace, of as many tokens, that kept values.
+        values: keep values too, for `ablate` to take heads from and for what needs them.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -58,9 +65,12 @@ def trace(
     checks.count("top_k", top_k, least=0)
     checks.count("map_size", map_size, least=0)
     checked_layers(layers)
+    taken_out = checked(ablate)
     can_be_watched = _check_model(model, slow)
     place = None if keep == "memory" else checked_target(keep)
     options = {"top_k": top_k, "map_size": map_size}
+    if not can_be_watched and taken_out:
+        raise NotImplementedError(f"no head can be taken out of {type(model).__name__}: {_refusal(model)}")
     if not can_be_watched:
         with _asked(model, layers, options) as found:
             yield found
@@ -72,12 +82,14 @@ def trace(
 
     with contextlib.ExitStack() as until_the_end:
         scratch = None if place is None else until_the_end.enter_context(Scratch(place))
-        recorder = Recorder(model, layers, (lambda array: array) if scratch is None else scratch.put)
+        put = (lambda array: array) if scratch is None else scratch.put
+        recorder = Recorder(model, layers, put, values=values, ablate=taken_out)
         takes = _Takes(recorder)
         found = Trace(takes, _about(model), **options)
         with _hooked(recorder), _on_the_kernels(model), watched(recorder):
             yield found
         _check_arrivals(recorder)
+        _check_ablations(recorder)
         if place is not None:
             write(place, found)
             takes.stored = opened(place)[0]
@@ -192,6 +204,16 @@ def _check_arrivals(recorder: Recorder) -> None:
     if not recorder.number:
         raise ValueError(_not_called(recorder.model))
     raise NotImplementedError(_refusal(recorder.model))
+
+
+def _check_ablations(recorder: Recorder) -> None:
+    """A head that was to be taken out and is not there is an error."""
+    for ablation in recorder.ablate:
+        if not any(ablation.concerns(path) for path in recorder.arrived):
+            layers = ", ".join(recorder.arrived)
+            raise ValueError(
+                f"no layer {ablation.layer!r} was called, of which a head was to be ablated; {layers} were"
+            )
 
 
 def _not_called(model: nn.Module) -> str:
