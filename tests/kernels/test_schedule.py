@@ -15,7 +15,7 @@ from .counting import Counted
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Threads of our own, also where other tests have loaded torch."""
-    monkeypatch.setattr(schedule, "team_of", lambda threads: None)
+    monkeypatch.setattr(schedule, "torchs_team", lambda: None)
 
 
 @pytest.fixture

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from clearhead import checks
+from clearhead.kernels import teams
 from clearhead.kernels.crew import Crew, crew
 from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round, entry
 from clearhead.kernels.structs import WORD
-from clearhead.kernels.teams import team_of, torchs_threads
+from clearhead.kernels.teams import Team, torchs_team
 
 VARIABLE = "CLEARHEAD_NUM_THREADS"
 SPEED = 100  # operations that one thread does in a nanosecond, roughly
@@ -41,10 +42,23 @@ def get_num_threads() -> int:
     What set_num_threads says, else CLEARHEAD_NUM_THREADS, else as many as torch uses where torch is loaded, else one
     for each core there is.
     """
+    return _hands()[0]
+
+
+def _hands() -> tuple[int, Team | None]:
+    """How many threads a call may use, and torch's team, if it may be that.
+
+    A team of another size would have to be taken apart and built again for every call.
+    """
     global _threads
     if _threads is None:
         _threads = _from_environment()
-    return _threads or torchs_threads() or _cores()
+    team = torchs_team()
+    if team is None:
+        return _threads or _cores(), None
+    size = team.size()
+    threads = _threads or size
+    return threads, team if threads == size and not teams.forked else None
 
 
 def set_num_threads(threads: int) -> None:
@@ -109,9 +123,8 @@ class Work:
 
 def spread(work: Work, words: array.array[int]) -> None:
     """Do a round of it, on as many threads as that is worth."""
-    threads = get_num_threads() if work.shared else 1
-    team = team_of(threads) if threads > 1 else None
-    if team is not None and team.is_worth(work.alone):
+    threads, team = _hands() if work.shared else (1, None)
+    if team is not None and threads > 1 and team.is_worth(work.alone):
         words[MEMORY], words[PLACES] = scratch(threads * work.room), threads
         team.run(words, threads)
         while words[NEXT] < work.tasks:  # between two turns nobody is at it, so Ctrl-C may end it here
