@@ -9,6 +9,8 @@ import pytest
 from clearhead.translate.grammar import said
 from clearhead.translate.joining import drawn
 from clearhead.translate.missing import left_out
+from clearhead.translate.senses import other_meaning
+from clearhead.translate.usage import unusual
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,11 @@ def test_together_with_nobody(text):
 )
 def test_together_with_others(text):
     assert left_out(text) is None
+
+
+@pytest.mark.parametrize("text", ["같이 가요 !", "? 같이 .", "...", "알아요 ?"])
+def test_signs_that_stand_alone_are_no_words(text):
+    assert unusual(text) or left_out(text) or other_meaning(text, "I go") or text == "..."
 
 
 def test_the_grammar_leaves_nothing_out():

@@ -20,12 +20,12 @@ from clearhead.translate.usage import (
     FOCUS,
     NOT,
     OBJECT,
-    SIGNS,
     TOPIC,
     adjectives_of,
     predicates,
     verbs_of,
     without_particles,
+    words_of,
 )
 
 DOING = (*korean.PARTICLES["subject"], *TOPIC, "께서")
@@ -40,7 +40,7 @@ NOUNS = {noun.korean: noun for noun in lexicon.NOUNS}
 
 def left_out(text: str) -> Said | None:
     """What a sentence does not say and should; None if it says all."""
-    said = [word.strip(SIGNS) for word in text.split()]
+    said = words_of(text)
     stems = predicates(said)
     beginning = 0
     for place, word in enumerate(said):

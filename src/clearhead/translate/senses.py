@@ -18,7 +18,6 @@ from clearhead.translate.lexicon import Adjective, Noun, Verb
 from clearhead.translate.usage import (
     FOCUS,
     OBJECT,
-    SIGNS,
     THERE,
     TOPIC,
     adjectives_of,
@@ -27,6 +26,7 @@ from clearhead.translate.usage import (
     predicates,
     verbs_of,
     without_particles,
+    words_of,
 )
 
 # Tea is a drink; the grammar only draws it by its own name, since nothing but its counter tells it from a car.
@@ -38,7 +38,7 @@ BEFORE_HELPERS = ("고", "수")  # 먹고 있다, 먹을 수 있다: not there, 
 
 def other_meaning(text: str, answer: str) -> Said | None:
     """What speaks against an answer by the meanings it gives to words that have several; None if nothing does."""
-    said = [word.strip(SIGNS) for word in text.split()]
+    said = words_of(text)
     written = set(re.findall(r"[a-z]+", answer.lower()))
     stems = predicates(said)
     for place, word in enumerate(said):

@@ -35,7 +35,7 @@ VERBAL_NOUNS = {verb.stem.text.removesuffix("하") for verb in lexicon.VERBS if 
 
 def unusual(text: str) -> Said | None:
     """What speaks against a sentence by the way its words go together; None if nothing does."""
-    said = [word.strip(SIGNS) for word in text.split()]
+    said = words_of(text)
     if said and all(map(_no_predicate, said)):
         return words.NO_PREDICATE
     stems = predicates(said)
@@ -56,9 +56,14 @@ def unusual(text: str) -> Said | None:
     return None
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text without signs."""
+    return [word for word in (one.strip(SIGNS) for one in text.split()) if word]
+
+
 def predicates(said: Sequence[str]) -> list[frozenset[Stem]]:
     """The stems that each word may be of; of words that are no predicates, none."""
-    return [_stems(word, after) for word, after in zip(said, [*said[1:], ""], strict=True)]
+    return [_stems(word, said[place + 1] if place + 1 < len(said) else "") for place, word in enumerate(said)]
 
 
 def verbs_of(stems: frozenset[Stem]) -> list[Verb]:
@@ -84,7 +89,7 @@ def _out_of_place(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: 
 
 
 def _from_where(said: Sequence[str], verbs: Sequence[Sequence[Verb]], place: int) -> str | None:
-    """The verb of going that is asked about with 어디에서: whence, which is not asked otherwise than where."""
+    """The verb of going behind 어디에서, which then asks from where, as the grammar never does."""
     its = next((later for later in range(place + 1, len(said)) if verbs[later]), None)
     if its is None or said[place] not in ("어디에서", "어디서"):
         return None
