@@ -119,7 +119,8 @@ def launch_packed(
     kernel: Callable[..., int], packed: array.array[int], kind: np.dtype[Any], tasks: int, room: int, operations: float
 ) -> None:
     """`launch_kernel`, of what is packed already."""
-    spread(Work(kernel, packed.buffer_info()[0], kind, tasks, room, operations))
+    work = Work(kernel, kind, tasks, room, operations)
+    spread(work, work.round(packed.buffer_info()[0]))
 
 
 def operations(call: Call) -> float:

@@ -40,10 +40,12 @@ class Round(NamedTuple):
     done: int  # how many of those have done their part
 
 
-# Which word each is.
-NEXT, STOP, MEMORY, JOINED, LATEST, GIVEN, DONE = (
-    first_word(Round, name) for name in ("next", "stop", "memory", "joined", "latest", "given", "done")
+# Which word each is, and how many there are.
+NEXT, STOP, JOB, MEMORY, MOST, PLACES, JOINED, LATEST, GIVEN, DONE = (
+    first_word(Round, name)
+    for name in ("next", "stop", "job", "memory", "most", "places", "joined", "latest", "given", "done")
 )
+WORDS = len(Round._fields)
 
 # One of the crew waits at its post. Its first word says what it does, or is the address of a round it is to join; its
 # second whether it is still to be woken.

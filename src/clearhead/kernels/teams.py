@@ -39,8 +39,8 @@ class Team:
         self.parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
         self.parallel.restype = None
         self.size: Any = library.omp_get_max_threads  # of the calling thread, as torch.set_num_threads has set it
-        self.inside: Any = library.omp_in_parallel
         self.delays: deque[int] = deque([0] * REMEMBERED, REMEMBERED)
+        self.delay = 0  # the one in the middle
         self.pause = FIRST_PAUSE
         self.passed_by = 0
 
@@ -50,7 +50,7 @@ class Team:
 
     def is_worth(self, nanoseconds: float) -> bool:
         """Whether a call that takes one thread so long is sooner done by the team, as far as is known."""
-        if 2 * sorted(self.delays)[REMEMBERED // 2] <= nanoseconds:
+        if 2 * self.delay <= nanoseconds:
             return True
         self.passed_by += 1
         if self.passed_by < self.pause:
@@ -69,6 +69,7 @@ class Team:
     def note(self, delay: int) -> None:
         """Remember how late the team was, in nanoseconds."""
         self.delays.append(delay)
+        self.delay = sorted(self.delays)[REMEMBERED // 2]
         if delay < PROMPT:
             self.pause = FIRST_PAUSE
 
@@ -79,7 +80,7 @@ def team_of(threads: int) -> Team | None:
     A team of another size would have to be taken apart and built again for every call.
     """
     team = None if _forked else _torchs_team()
-    return team if team is not None and team.size() == threads and not team.inside() else None
+    return team if team is not None and team.size() == threads else None
 
 
 def torchs_threads() -> int | None:
