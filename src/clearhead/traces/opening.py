@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import checks
-from clearhead.traces.ablation import checked
+from clearhead.textbook.module import Module
+from clearhead.traces.ablation import Ablation, checked
 from clearhead.traces.naming import checked_layers
+from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
 from clearhead.traces.storing import Scratch, checked_target, opened, write
 from clearhead.traces.takes import Recorded
@@ -40,7 +42,8 @@ def trace(
             model(**inputs)                 # or model.generate(...): prompt and steps become one view
         trace[3].weights(head=5, rows=slice(0, 10))
 
-    model: of transformers, on its attention interface, or any nn.Module built on `clearhead.torch`. It gives what it
+    model: of transformers, on its attention interface, any nn.Module built on `clearhead.torch`, or one of the
+    textbook's, or a translator, whose views are there when the block has ended. It gives what it
     gives otherwise, within float noise: its attention runs on the kernels, in this thread, until the block ends. Other
     models and other threads are not concerned. For each layer its queries and keys are kept, in the model's own
     precision, and no n × n numbers; a layer's view is computed from them when it is asked for.
@@ -66,9 +69,15 @@ def trace(
     checks.count("map_size", map_size, least=0)
     checked_layers(layers)
     taken_out = checked(ablate)
-    can_be_watched = _check_model(model, slow)
-    place = None if keep == "memory" else checked_target(keep)
     options = {"top_k": top_k, "map_size": map_size}
+    place = None if keep == "memory" else checked_target(keep)
+    if (written_in_numpy := textbook_model(model)) is not None:
+        with _returned(model, written_in_numpy, layers, taken_out, options) as found:
+            yield found
+        if place is not None:
+            found.save(place)
+        return
+    can_be_watched = _check_model(model, slow)
     if not can_be_watched and taken_out:
         raise NotImplementedError(f"no head can be taken out of {type(model).__name__}: {_refusal(model)}")
     if not can_be_watched:
@@ -128,6 +137,22 @@ def _about(model: nn.Module) -> dict[str, Any]:
         "name": str(getattr(config, "_name_or_path", "") or ""),
         "type": str(getattr(config, "model_type", "") or ""),
     }
+
+
+@contextlib.contextmanager
+def _returned(
+    model: object, inner: Module, layers: Any, taken_out: list[Ablation], options: dict[str, int]
+) -> Iterator[Trace]:
+    """A trace of the weights that the textbook's layers return."""
+    if taken_out:
+        raise NotImplementedError(f"no head can be taken out of {type(inner).__name__}, which is the textbook's")
+    recorder = NumpyRecorder(inner, layers)
+    takes: list[Any] = []
+    with recorder.watching():
+        yield Trace(takes, {"model": type(model).__name__, "name": "", "type": "textbook"}, **options)
+    if not recorder.arrived:
+        raise ValueError(_not_called(model))
+    takes += recorder.takes()
 
 
 @contextlib.contextmanager
@@ -216,7 +241,7 @@ def _check_ablations(recorder: Recorder) -> None:
             )
 
 
-def _not_called(model: nn.Module) -> str:
+def _not_called(model: object) -> str:
     return (
         f"the {type(model).__name__} was not called in the block, in this thread (call it inside: "
         "with ch.trace(model) as trace: model(**inputs))"

@@ -14,9 +14,10 @@ from torch import nn
 
 from clearhead.tensors import to_numpy
 from clearhead.torch.watching import Position
-from clearhead.traces.ablation import Ablation, replaced
+from clearhead.traces.ablation import Ablation
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
+from clearhead.traces.replacing import replaced
 
 
 @dataclass(eq=False)
