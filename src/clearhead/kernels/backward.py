@@ -25,7 +25,6 @@ from clearhead.kernels.backward_rows import (
     write_queries,
 )
 from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import copy_finite, rows_finite
 from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -44,6 +43,7 @@ from clearhead.kernels.scores import (
     shape_scores,
     tile_state,
 )
+from clearhead.kernels.strange import copy_finite, rows_finite
 from clearhead.kernels.structs import addressed, laid_out, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import caching, event
+from numba.extending import overload
 
 from clearhead.kernels.announcement import Announcer
 
 event.register("numba:compile", Announcer())
 
-helper = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inlined = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
+_OPTIONS = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+helper = numba.njit(**_OPTIONS)
+inlined = numba.njit(**_OPTIONS, inline="always")
 
 _STAMP = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
@@ -91,6 +94,24 @@ def named_helper(name: str, function: Callable[..., Any]) -> Any:
     """
     function.__name__ = function.__qualname__ = name
     return helper(function)
+
+
+def either(numbers: Callable[..., Any], pairs: Callable[..., Any]) -> Any:
+    """A function for kernels that is one of two, by its first argument, a struct: is it for numbers or for pairs?
+
+    Only the one that is needed is compiled, so whoever computes in float32 does not wait for the other.
+    """
+    numbers, pairs = (getattr(function, "py_func", function) for function in (numbers, pairs))
+
+    def chosen(*arguments: Any) -> Any:
+        raise NotImplementedError(f"{numbers.__name__} is called by kernels")
+
+    def choose(job: Any, *_: Any) -> Callable[..., Any]:
+        return pairs if job.paired else numbers
+
+    choose.__signature__ = inspect.signature(numbers)  # type: ignore[attr-defined]
+    overload(chosen, jit_options=_OPTIONS)(choose)
+    return chosen
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -14,8 +14,9 @@ from clearhead.kernels import backward
 from clearhead.kernels.description import Description
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
-from clearhead.kernels.launch import launch_kernel, operations
+from clearhead.kernels.launch import launch_packed, operations
 from clearhead.kernels.plan import backward_plan, shape_of
+from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
@@ -161,7 +162,7 @@ class _Pass:
             panel_size=panel.end,
         )
         room = plan.scratch.end + block.end + plan.panels * panel.end
-        launch_kernel(backward.run, description, call, plan.tasks, room, 2.5 * operations(call))
+        launch_packed(backward.run, pack(description), call.kind, plan.tasks, room, 2.5 * operations(call))
 
     def queries_gradient(self) -> np.ndarray:
         """Summed over the parts of the keys, in order."""

@@ -19,6 +19,7 @@ from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
 from clearhead.kernels.launch import join_parts, launch_packed, operations, plan_of
+from clearhead.kernels.plan import computed_as
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.structs import first_word
 from clearhead.kernels.sums import Sums
@@ -44,6 +45,7 @@ class Known(NamedTuple):
     rows: tuple[int, ...]  # and of its lse
     sums: tuple[int, ...]
     kind: np.dtype[Any]  # in which it is computed
+    computed_as: np.dtype[Any]  # and what its kernel is compiled for
     tasks: int
     room: int
     operations: float
@@ -54,7 +56,7 @@ class Known(NamedTuple):
         packed = self.packed[:]
         packed[_QUERY], packed[_KEY], packed[_VALUE], packed[_OUTPUT] = q, k, v, output
         packed[_LSE], packed[_TOP], packed[_TOTAL] = lse, top, total
-        launch_packed(forward.run, packed, self.kind, self.tasks, self.room, self.operations)
+        launch_packed(forward.run, packed, self.computed_as, self.tasks, self.room, self.operations)
 
 
 calls: Remembered[Known] = Remembered(MOST)
@@ -118,7 +120,7 @@ def remember(key: Hashable, call: Call, wanted: int) -> None:
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
     seen = shape if call.has_heads else shape[1:]
     known = Known(
-        packed, plan.splits, seen, seen[:-1], shape[:-1], call.kind, plan.tasks, plan.scratch.end, operations(call),
-        call.ranges,
+        packed, plan.splits, seen, seen[:-1], shape[:-1], call.kind, computed_as(call), plan.tasks, plan.scratch.end,
+        operations(call), call.ranges,
     )  # fmt: skip
     calls.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

@@ -3,8 +3,8 @@
 A struct is a NamedTuple of whole numbers, floats, `Axes` and other structs. Python fills one in by keyword and packs
 it; a kernel is handed the address, and with `job = view(Job, like, address)` it says `job.n_q` and `job.query.row`.
 What goes from function to function is then one address, where a NamedTuple would be copied word by word. Any mixture
-of types, layouts and options makes the same struct, so a kernel is compiled for float32 and for float64 and for
-nothing else: `job.like` is a number of the type it computes in.
+of types, layouts and options makes the same struct, so a kernel is compiled for float32, for float64, for pairs of
+bfloat16 and for nothing else: `job.like` is a number of the type it computes in.
 
 Scratch is described by structs too. Python says how much each part of it needs (`laid_out`), and each thread turns
 that into the addresses of its own memory (`addressed`).
@@ -20,6 +20,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.typing.templates import AttributeTemplate
@@ -29,6 +30,7 @@ WORD = 8
 CACHE_LINE = 64
 AXES = 8  # leading axes that a kernel walks over: parts of the keys, up to five batch axes, key heads, query heads
 I64 = ir.IntType(64)
+PAIRS = np.dtype(np.int16)  # what a kernel is compiled for whose products are of pairs of bfloat16
 
 
 class Axes(tuple[int, ...]):
@@ -101,17 +103,20 @@ def laid_out(kind: Any, itemsize: int, **numbers: int) -> Any:
 
 
 class Struct(types.Type):
-    """The address of a struct, for code that computes in one element type."""
+    """The address of a struct, for code that computes in one element type.
 
-    def __init__(self, kind: Any, element: types.Type) -> None:
-        self.kind, self.element = kind, element
-        super().__init__(name=f"{kind.__name__}[{element}]")
+    paired: the products are of pairs of bfloat16, and all the rest is computed in float32.
+    """
+
+    def __init__(self, kind: Any, element: types.Type, *, paired: bool = False) -> None:
+        self.kind, self.element, self.paired = kind, element, paired
+        super().__init__(name=f"{kind.__name__}[{'pairs' if paired else element}]")
 
     def type_of(self, name: str) -> types.Type:
         _, kind = _fields(self.kind)[name]
         if kind in (int, float, Axes):
             return types.float64 if kind is float else types.intp
-        return Struct(kind, self.element)
+        return Struct(kind, self.element, paired=self.paired)
 
     def read(self, builder: ir.IRBuilder, address: ir.Value, name: str) -> ir.Value:
         """A field's number; of a struct within the struct, and of axes, the address."""
@@ -145,12 +150,14 @@ def _read_attribute(context: Any, builder: ir.IRBuilder, owner: Struct, address:
 
 @intrinsic
 def view(typing: Any, kind: Any, like: Any, address: Any) -> Any:
-    """The struct that lies at an address."""
+    """The struct that lies at an address. `like`: a number of the type to compute in, or of PAIRS."""
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         return args[2]
 
-    return Struct(kind.instance_class, like)(kind, like, types.intp), codegen
+    paired = like == types.int16
+    struct = Struct(kind.instance_class, types.float32 if paired else like, paired=paired)
+    return struct(kind, like, types.intp), codegen
 
 
 @intrinsic
