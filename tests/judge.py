@@ -102,9 +102,14 @@ def rounds_weights(problem: Problem) -> bool:
     return TARGET.pairs and all(x.dtype == ml_dtypes.bfloat16 for x in problem.arrays)
 
 
+def half_unit_of_weights() -> float:
+    """The part of a weight that rounding it to bfloat16 changes, at most."""
+    return float(ml_dtypes.finfo(ml_dtypes.bfloat16).eps) / 2
+
+
 def of_rounded_weights(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How far rounding weights to bfloat16 moves each number of the output: at most, and as a root mean square."""
-    half = float(ml_dtypes.finfo(ml_dtypes.bfloat16).eps) / 2
+    half = half_unit_of_weights()
     weights = np.where(np.isfinite(weights), weights, 0)
     v = np.where(np.isfinite(problem.v), problem.v, 0).astype(np.float64)
     if problem.lead:

@@ -5,11 +5,15 @@ What they compute is in the table of calls, with bounds that say how far roundin
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import ml_dtypes
 import numpy as np
 import pytest
 import torch
 
+import clearhead.torch as cht
 from clearhead import masks
 from clearhead.dispatch import attention, explain
 from clearhead.kernels import target
@@ -45,6 +49,7 @@ def test_only_calls_that_are_all_bfloat16_are_multiplied_in_pairs():
     said = "bfloat16 is multiplied in pairs"
     assert said in explain(half, half, half).reason
     assert said in explain(half, half, half, of="look").reason
+    assert said in explain(half, half, half, of="gradients").reason
     for arrays in ((single, half, half), (half, single, half), (half, half, single), (single, single, single)):
         assert said not in explain(*arrays).reason
 
@@ -62,6 +67,25 @@ def test_the_error_is_not_above_that_of_torch(n, d, spread, causal):
     ours = to_torch(attention(q, k, v, mask=masks.causal() if causal else None)).double() - exact
     theirs = torchs(*tensors, is_causal=causal).double() - exact
     assert ours.square().mean().sqrt() <= 1.01 * theirs.square().mean().sqrt()
+
+
+@with_pairs
+@pytest.mark.parametrize("causal", [False, True], ids=["dense", "causal"])
+@pytest.mark.parametrize(("n", "d", "spread"), [(300, 64, 1), (300, 33, 6)])
+def test_the_error_of_gradients_is_not_above_that_of_torch(n, d, spread, causal):
+    tensors = [to_torch(draw(1, 4, n, d, seed=seed)) for seed in range(4)]
+    tensors[0] *= spread
+
+    def gradients(attend: Callable[..., torch.Tensor], kind: torch.dtype) -> list[torch.Tensor]:
+        *leaves, incoming = (x.to(kind, copy=True) for x in tensors)
+        attend(*(x.requires_grad_() for x in leaves)).backward(incoming)
+        return [x.grad.double() for x in leaves]
+
+    torchs = functools.partial(torch.nn.functional.scaled_dot_product_attention, is_causal=causal)
+    exact, theirs = (gradients(torchs, kind) for kind in (torch.float64, torch.bfloat16))
+    ours = gradients(functools.partial(cht.attention, mask=masks.causal() if causal else None), torch.bfloat16)
+    for name, a, b, true in zip("qkv", ours, theirs, exact, strict=True):
+        assert (a - true).square().mean().sqrt() <= 1.01 * (b - true).square().mean().sqrt(), name
 
 
 @with_pairs

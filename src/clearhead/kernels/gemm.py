@@ -207,18 +207,24 @@ def panel_vectors(like, columns):
     return MIDDLE if columns <= MIDDLE * lanes else WIDEST
 
 
-@helper
-def add_columns(like, a, b, c, rows, columns, ones):
+def columns_adder(wide: Any, middle: Any, narrow: Any, name: str) -> Any:
     """C += A · B for `columns` Columns of all rows of B, and of so many rows of C. ones: a row of ones."""
-    size, lanes = size_of(like), lanes_of(like)
-    x = 0
-    while x < columns:
-        vectors = panel_vectors(like, columns - x)
-        source, target = b.address + x * b.rows * size, c.address + (x * c.rows + c.first * vectors * lanes) * size
-        if vectors == WIDEST:
-            _wide_add(like, a, source, target, rows, b.rows, ones)
-        elif vectors == 1:
-            _narrow_add(like, a, source, target, rows, b.rows, ones)
-        else:
-            _middle_add(like, a, source, target, rows, b.rows, ones)
-        x += vectors * lanes
+
+    def add(like, a, b, c, rows, columns, ones):
+        size, lanes = size_of(like), lanes_of(like)
+        x = 0
+        while x < columns:
+            vectors = panel_vectors(like, columns - x)
+            source, target = b.address + x * b.rows * size, c.address + (x * c.rows + c.first * vectors * lanes) * size
+            if vectors == WIDEST:
+                wide(like, a, source, target, rows, b.rows, ones)
+            elif vectors == 1:
+                narrow(like, a, source, target, rows, b.rows, ones)
+            else:
+                middle(like, a, source, target, rows, b.rows, ones)
+            x += vectors * lanes
+
+    return named_helper(name, add)
+
+
+add_columns = columns_adder(_wide_add, _middle_add, _narrow_add, "add_columns")

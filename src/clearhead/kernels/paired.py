@@ -10,7 +10,7 @@ import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined
 from clearhead.kernels.memory import Rows, cast, clear, fill, round_up, size_of
-from clearhead.kernels.pairs import WORD, clear_strange, mix_pairs, pair_rows, round_tile
+from clearhead.kernels.pairs import WORD, clear_strange, mix_pairs, pair_keys, round_tile
 from clearhead.kernels.scores import block_rows, drop_tile, multiply_stored, shape_scores, stored_rows
 from clearhead.kernels.shaping import soften, soften_pairs
 from clearhead.kernels.strange import add_strange, note_allowed, rows_finite
@@ -55,10 +55,7 @@ def values_of_pairs(job, scratch, head, block, careful):
     if job.thin and not guarded:
         return stored_rows(job, array, head, block, scratch.values, d_v), guarded
     values = stored_rows(job, array, head, block, scratch.clean, d_v)
-    for r in range(0, count, 2):
-        first = values.address + r * values.step
-        second = first if r + 1 == count else first + values.step  # an odd one stands beside itself, with no weight
-        pair_rows(like, first, second, scratch.values + r // 2 * d_v * WORD, d_v)
+    pair_keys(like, values, count, d_v, scratch.values)
     if guarded:
         clear_strange(like, scratch.values, round_up(count, 2) * d_v)
     return Rows(scratch.values, d_v * WORD), guarded

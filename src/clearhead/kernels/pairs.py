@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from clearhead.kernels.compiler import helper
-from clearhead.kernels.gemm import MIDDLE, WIDEST, Operand, Way, by_chunks, onto_rescaled, products
+from clearhead.kernels.gemm import MIDDLE, WIDEST, Operand, Way, by_chunks, columns_adder, onto_rescaled, products
 from clearhead.kernels.tile import Tile, each_column
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
@@ -118,6 +118,9 @@ def mix_pairs(like, vectors, values, weights, mixed, columns, count, alpha):
         _middle_add(like, a, weights, mixed, columns, depth, alpha)
 
 
+add_columns_pairs = columns_adder(_wide_add, _middle_add, _narrow_add, "add_columns_pairs")
+
+
 @vector_code
 def round_tile(v: Vectors, tile: Tile, target: ir.Value) -> None:
     """target[key / 2, query] = two keys' numbers of a tile, rounded: of an even number of keys."""
@@ -134,6 +137,34 @@ def round_tile(v: Vectors, tile: Tile, target: ir.Value) -> None:
         v.loop(tile.keys, 2, [], turn)
 
     each_column(v, tile, column)
+
+
+@vector_code
+def round_rows(v: Vectors, weights: Tile, slopes: ir.Value, pairs: ir.Value) -> None:
+    """Round two tiles of an even number of keys, each row into its own first half; slopes also into pairs of keys.
+
+    A column of lanes is rounded into what an earlier one, or itself, was read from.
+    """
+    stride = v.b.mul(weights.width, v.index(v.size))
+    narrow = ir.VectorType(_BFloat16(), v.lanes)
+
+    def column(offset: ir.Value) -> None:
+        half = v.b.sdiv(offset, v.index(WORD // STORED))
+
+        def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            rows = [v.b.mul(row, stride) for row in (i, v.b.add(i, v.index(1)))]
+            for tile in (weights.address, slopes):
+                two = [v.load(v.pointer(tile, v.b.add(row, offset))) for row in rows]
+                for row, numbers in zip(rows, two, strict=True):
+                    stored = v.call("llvm.x86.avx512bf16.cvtneps2bf16.512", narrow, numbers)
+                    v.store(stored, v.pointer(tile, v.b.add(row, half)))
+            at = v.b.add(offset, v.b.mul(v.b.sdiv(i, v.index(2)), stride))
+            v.store(rounded(v, *two), v.pointer(pairs, at))
+            return []
+
+        v.loop(weights.keys, 2, [], turn)
+
+    each_column(v, weights, column)
 
 
 @vector_code
@@ -158,6 +189,15 @@ def pair_rows(v: Vectors, first: ir.Value, second: ir.Value, target: ir.Value, c
 
         v.loop(v.b.sub(whole, done), lanes, [], some)
         done = whole
+
+
+@helper
+def pair_keys(like, rows, count, columns, target):
+    """target[key / 2, column] = the words of two neighbouring keys. An odd one stands beside itself, with no weight."""
+    for r in range(0, count, 2):
+        first = rows.address + r * rows.step
+        second = first if r + 1 == count else first + rows.step
+        pair_rows(like, first, second, target + r // 2 * columns * WORD, columns)
 
 
 @vector_code
