@@ -180,7 +180,7 @@ PAIRS = [
         "every third column": {"layout": "every third column", "mask": "causal()"},
         "inside a cache": {"layout": "inside a cache", "mask": "causal()"},
         "NaN out of sight": {"spoil": "v[..., 200:, :] = nan; k[..., 200:, :] = nan", "mask": "prefix(200)"},
-        "NaN in sight of some": {"spoil": "v[..., 380, 3] = nan; v[..., 382, 5] = -inf; k[0, 1, 385] = nan",
+        "NaN in sight of some": {"spoil": "v[0, 0, 380, 3] = nan; v[0, 1, 382, 5] = -inf; k[0, 1, 385] = nan",
                                  "mask": "causal()"},
         "NaN in sight, dropout": {"spoil": "v[0, 1, 100, 3] = nan", "dropout": 0.2, "seed": 4},
         "inf in a key": {"spoil": "q[..., 0] = 1; k[..., 5, 0] = -inf; k[..., 7, 0] = inf", "softcap": 3.0},
@@ -193,7 +193,7 @@ PAIRS = [
     for name, n_q, n_k, d, d_v, options in (
         ("odd width", 3, 2503, 17, 19, {"mask": "window(2400)"}),
         ("thin", 3, 2503, 64, 64, {"dropout": 0.3, "seed": 2}),
-        ("NaN in sight", 1, 2503, 64, 64, {"spoil": "v[0, 2000, 3] = nan; v[1, 2100, 5] = inf"}),
+        ("NaN in sight", 1, 2503, 64, 64, {"spoil": "v[0, 2000, 3] = nan; v[0, 2100, 5] = inf"}),
     )
 ]  # fmt: skip
 

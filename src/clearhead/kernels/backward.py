@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from clearhead.kernels.backward_rows import (
     add_to_bias,
-    load_numbers,
-    load_pairs,
+    load_panel,
+    load_panel_of_pairs,
     write_block,
     write_queries,
 )
-from clearhead.kernels.compiler import either, helper, inlined, kernel
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -183,7 +183,8 @@ def clear_columns(like, address, rows, columns):
         x += wide
 
 
-def tile_of_numbers(back, scratch, gathered, queries, panel, block, finite):
+@inlined
+def add_tile_gradients(back, scratch, gathered, queries, panel, block, finite):
     """Some keys against one panel of queries: what they add to the gathered.
 
     `finite` says that the keys and values of the whole block hold no NaN and no infinity.
@@ -219,7 +220,8 @@ def tile_of_numbers(back, scratch, gathered, queries, panel, block, finite):
     mix(like, job.vectors, keys, slopes.address, queries.d_queries, d, block.keys, gathered.ones)
 
 
-def tile_of_pairs(back, scratch, gathered, queries, panel, block, finite):
+@inlined
+def add_pair_gradients(back, scratch, gathered, queries, panel, block, finite):
     """The same in pairs of bfloat16: weights and their slopes are rounded before they are multiplied."""
     job = back.job
     like, width, d, d_v, count = job.like, job.width, job.d, job.d_v, block.keys
@@ -255,5 +257,7 @@ def tile_of_pairs(back, scratch, gathered, queries, panel, block, finite):
     mix_pairs(like, job.vectors, gathered.clean, scratch.pairs, queries.d_queries, d, count, gathered.ones)
 
 
-load_panel = either(load_numbers, load_pairs)
-add_tile_gradients = either(tile_of_numbers, tile_of_pairs)
+for_pairs(
+    run,
+    differentiate=twin(differentiate, load_panel=load_panel_of_pairs, add_tile_gradients=add_pair_gradients),
+)

@@ -31,7 +31,8 @@ from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import add_distances, add_row
 
 
-def load_numbers(back, scratch, queries, panel):
+@helper
+def load_panel(back, scratch, queries, panel):
     """A panel's queries and output gradients, turned and as rows. A query that saw no key takes no part."""
     job = back.job
     like, width = job.like, job.width
@@ -71,7 +72,8 @@ def load_sums(back, queries, panel):
         poke(like, queries.top + i * size, value if value != -np.inf else cast(like, np.inf))
 
 
-def load_pairs(back, scratch, queries, panel):
+@helper
+def load_panel_of_pairs(back, scratch, queries, panel):
     """The same as they are stored: turned in pairs of columns, and as rows in pairs of queries."""
     job = back.job
     like, width = job.like, job.width

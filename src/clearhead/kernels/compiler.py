@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core import caching, event
-from numba.extending import overload
+from numba.core import caching, event, types
 
 from clearhead.kernels.announcement import Announcer
 
 event.register("numba:compile", Announcer())
 
-_OPTIONS = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-helper = numba.njit(**_OPTIONS)
-inlined = numba.njit(**_OPTIONS, inline="always")
+helper = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
 
 _STAMP = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
@@ -96,27 +94,31 @@ def named_helper(name: str, function: Callable[..., Any]) -> Any:
     return helper(function)
 
 
-def either(numbers: Callable[..., Any], pairs: Callable[..., Any]) -> Any:
-    """A function for kernels that is one of two, by its first argument, a struct: is it for numbers or for pairs?
-
-    Only the one that is needed is compiled, so whoever computes in float32 does not wait for the other.
-    """
-    numbers, pairs = (getattr(function, "py_func", function) for function in (numbers, pairs))
-
-    def chosen(*arguments: Any) -> Any:
-        raise NotImplementedError(f"{numbers.__name__} is called by kernels")
-
-    def choose(job: Any, *_: Any) -> Callable[..., Any]:
-        return pairs if job.paired else numbers
-
-    choose.__signature__ = inspect.signature(numbers)  # type: ignore[attr-defined]
-    overload(chosen, jit_options=_OPTIONS)(choose)
-    return chosen
-
-
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that runs without the GIL and is called from Python."""
     dispatcher = numba.njit(nogil=True)(function)
     with contextlib.suppress(RuntimeError):  # no directory can be written: compile in each process
         dispatcher._cache = _Cache(function)
     return dispatcher
+
+
+def twin(function: Any, **others: Any) -> Any:
+    """The same inlined function, in which some names stand for other functions."""
+    return inlined(_twin(function.py_func, others))
+
+
+def for_pairs(dispatcher: Any, **others: Any) -> None:
+    """Let a kernel, where it is compiled for PAIRS, be one in which some names stand for other functions.
+
+    So what the two have in common is written once, and only the one that is needed is compiled: whoever computes in
+    float32 does not wait for bfloat16. A layer of functions chosen by type would cost everybody a fifth more.
+    """
+    plain = dispatcher.py_func
+    other = _twin(plain, others)
+    dispatcher._compiler._get_implementation = lambda kinds, _: other if kinds[0] == types.int16 else plain
+
+
+def _twin(function: Any, others: dict[str, Any]) -> FunctionType:
+    unknown = others.keys() - function.__globals__.keys()
+    assert not unknown, f"{function.__name__} knows no {unknown}"
+    return FunctionType(function.__code__, function.__globals__ | others, function.__name__)

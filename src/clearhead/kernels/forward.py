@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from clearhead.kernels.compiler import either, helper, inlined, kernel
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.gemm import mix
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job
@@ -31,13 +31,14 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.paired import attend_pairs, mix_kept, values_of_pairs
+from clearhead.kernels.paired import attend_pairs
 from clearhead.kernels.scores import (
     block_rows,
     drop_tile,
     head_address,
     load_hashes,
     load_queries,
+    load_query_pairs,
     load_ranges,
     panel_of,
     row_address,
@@ -105,27 +106,28 @@ def begin(job, scratch, panel):
         load_hashes(job, scratch, panel)
 
 
-def attend_numbers(job, scratch, panel, block, careful):
+@inlined
+def attend_block(job, scratch, panel, block, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
     score_tile(job, scratch, panel, block)
-    values, guarded = values_of_numbers(job, scratch, panel.head, block, careful)
+    values, guarded = load_values(job, scratch, panel.head, block, careful)
     tile = Tile(scratch.tile, block.keys, job.width)
     if guarded:
         note_allowed(like, tile, scratch.allowed)
     soften(like, tile, scratch.top, scratch.total, scratch.alpha)
-    mix_numbers(job, scratch, panel, block, values, guarded)
+    mix_tile(job, scratch, panel, block, values, guarded)
 
 
 @inlined
-def values_of_numbers(job, scratch, head, block, careful):
+def load_values(job, scratch, head, block, careful):
     """The values of a block, to be mixed, and whether some must be kept out of the product: if care is taken."""
     values = block_rows(job, job.value, head, block, scratch.values, job.d_v)
     return values, careful == 1 and not rows_finite(job.like, values, block.keys, job.d_v)
 
 
 @inlined
-def mix_numbers(job, scratch, panel, block, values, guarded):
+def mix_tile(job, scratch, panel, block, values, guarded):
     """Add the values, weighed by a tile of exponentials, to those mixed so far."""
     like = job.like
     tile = Tile(scratch.tile, block.keys, job.width)
@@ -139,11 +141,6 @@ def mix_numbers(job, scratch, panel, block, values, guarded):
         thin_mix(job, scratch, values, panel.rows, block.keys)
     else:
         mix(like, job.vectors, values, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
-
-
-attend_block = either(attend_numbers, attend_pairs)
-load_values = either(values_of_numbers, values_of_pairs)
-mix_tile = either(mix_numbers, mix_kept)
 
 
 @helper
@@ -193,3 +190,6 @@ def finish(job, scratch, panel):
     for i in range(panel.rows):
         target = row_address(job, output, base, panel.first + i)
         write_row(output, scratch.rows + i * padded * size, target, d_v, scratch.spare)
+
+
+for_pairs(run, attend=twin(attend, load_queries=load_query_pairs, attend_block=attend_pairs))

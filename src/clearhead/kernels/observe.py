@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.forward import (
     begin,
     finish,
@@ -43,10 +43,12 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.places import count_unmasked, note_unmasked, score_block, spoil_query
+from clearhead.kernels.paired import mix_kept, values_of_pairs
+from clearhead.kernels.places import count_unmasked, note_unmasked, score_block, score_block_of_pairs, spoil_query
 from clearhead.kernels.scores import (
     head_address,
     load_queries,
+    load_query_pairs,
     load_ranges,
     panel_of,
     row_address,
@@ -351,3 +353,15 @@ def write_best(watch, notes, panel, i, share):
         if best.address != 0:
             poke(like, weights + j * best.column, cast(like, weight))
             poke_long(numbers + j * best_keys.column, number)
+
+
+for_pairs(
+    run,
+    watch_panel=twin(
+        watch_panel,
+        load_queries=load_query_pairs,
+        score_block=score_block_of_pairs,
+        load_values=values_of_pairs,
+        mix_tile=mix_kept,
+    ),
+)

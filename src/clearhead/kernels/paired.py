@@ -11,13 +11,14 @@ import numpy as np
 from clearhead.kernels.compiler import helper, inlined
 from clearhead.kernels.memory import Rows, cast, clear, fill, round_up, size_of
 from clearhead.kernels.pairs import WORD, clear_strange, mix_pairs, pair_keys, round_tile
-from clearhead.kernels.scores import block_rows, drop_tile, multiply_stored, shape_scores, stored_rows
+from clearhead.kernels.scores import block_rows, drop_tile, multiply_key_pairs, shape_scores, stored_rows
 from clearhead.kernels.shaping import soften, soften_pairs
 from clearhead.kernels.strange import add_strange, note_allowed, rows_finite
 from clearhead.kernels.thin import thin_mix_pairs, thin_scores_pairs
 from clearhead.kernels.tile import Tile
 
 
+@inlined
 def attend_pairs(job, scratch, panel, block, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
@@ -25,7 +26,7 @@ def attend_pairs(job, scratch, panel, block, careful):
         keys = stored_rows(job, job.key, panel.head, block, scratch.keys, job.d)
         thin_scores_pairs(job, scratch, keys, panel.rows, block.keys)
     else:
-        multiply_stored(job, scratch, panel, block)
+        multiply_key_pairs(job, scratch, panel, block)
     shape_scores(job, scratch, panel, block)
     values, guarded = values_of_pairs(job, scratch, panel.head, block, careful)
     tile = Tile(scratch.tile, block.keys, job.width)
@@ -84,6 +85,7 @@ def mix_rounded(job, scratch, panel, block, values, guarded):
         add_strange(job, scratch, numbers, Tile(scratch.tile, block.keys, job.width))
 
 
+@inlined
 def mix_kept(job, scratch, panel, block, values, guarded):
     """Round a tile of exponentials, which somebody else needs too, and mix the values by them."""
     round_weights(job, scratch, block)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.compiler import helper, inlined, twin
 from clearhead.kernels.job import FULL, NO_BIAS
 from clearhead.kernels.memory import all_finite, cast, clear, peek_flag, poke, size_of
-from clearhead.kernels.scores import multiply_keys, shape_scores
+from clearhead.kernels.scores import multiply_key_pairs, multiply_keys, shape_scores
 from clearhead.kernels.strange import note_allowed
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import count_allowed
@@ -75,3 +75,6 @@ def spoil_query(job, scratch, keys, tile, i, masked):
     for j in range(keys):
         number = np.nan if peek_flag(scratch.allowed + j * width + i) else masked
         poke(like, tile + (j * width + i) * size, cast(like, number))
+
+
+score_block_of_pairs = twin(score_block, multiply_keys=multiply_key_pairs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import either, helper, inlined
+from clearhead.kernels.compiler import helper, inlined
 from clearhead.kernels.formats import FLOAT32, FLOAT64, read_row
 from clearhead.kernels.gemm import score
 from clearhead.kernels.job import EMPTY, FULL, MIXED, NO_BIAS, RELATIVE_BIAS, Panel
@@ -65,7 +65,8 @@ def panel_of(job, head, number):
     return Panel(head, first, min(job.width, job.n_q * job.folded - first))
 
 
-def load_numbers(job, scratch, panel):
+@helper
+def load_queries(job, scratch, panel):
     """The panel's queries, turned so that queries lie side by side; lanes without a query hold zeros."""
     like, query = job.like, job.query
     size, lanes = size_of(like), lanes_of(like)
@@ -87,7 +88,8 @@ def load_numbers(job, scratch, panel):
         turn_rows(like, turned, Rows(scratch.rows, d * size), d, width)
 
 
-def load_pairs(job, scratch, panel):
+@helper
+def load_query_pairs(job, scratch, panel):
     """The same in pairs of neighbouring columns, as they are stored, not scaled. A handful stay rows."""
     like, query, width, d = job.like, job.query, job.width, job.d
     lanes = lanes_of(like)
@@ -103,9 +105,6 @@ def load_pairs(job, scratch, panel):
         copy_stored(like, source, query.column, scratch.rows + r * padded * PAIR, d)
     if not job.thin:
         turn_rows(like, Rows(scratch.rows, padded * PAIR), turned, width, padded)
-
-
-load_queries = either(load_numbers, load_pairs)
 
 
 @helper
@@ -210,21 +209,19 @@ def score_tile(job, scratch, panel, block):
     shape_scores(job, scratch, panel, block)
 
 
-def multiply_numbers(job, scratch, panel, block):
+@inlined
+def multiply_keys(job, scratch, panel, block):
     """The products of a block of keys with a panel of queries, scaled, into the tile."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
     score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
 
 
 @inlined
-def multiply_stored(job, scratch, panel, block):
+def multiply_key_pairs(job, scratch, panel, block):
     """The same of pairs."""
     like = job.like
     keys = stored_rows(job, job.key, panel.head, block, scratch.keys, job.d)
     score_pairs(like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d, cast(like, job.scale))
-
-
-multiply_keys = either(multiply_numbers, multiply_stored)
 
 
 @helper

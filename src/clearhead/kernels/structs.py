@@ -103,20 +103,17 @@ def laid_out(kind: Any, itemsize: int, **numbers: int) -> Any:
 
 
 class Struct(types.Type):
-    """The address of a struct, for code that computes in one element type.
+    """The address of a struct, for code that computes in one element type."""
 
-    paired: the products are of pairs of bfloat16, and all the rest is computed in float32.
-    """
-
-    def __init__(self, kind: Any, element: types.Type, *, paired: bool = False) -> None:
-        self.kind, self.element, self.paired = kind, element, paired
-        super().__init__(name=f"{kind.__name__}[{'pairs' if paired else element}]")
+    def __init__(self, kind: Any, element: types.Type) -> None:
+        self.kind, self.element = kind, element
+        super().__init__(name=f"{kind.__name__}[{element}]")
 
     def type_of(self, name: str) -> types.Type:
         _, kind = _fields(self.kind)[name]
         if kind in (int, float, Axes):
             return types.float64 if kind is float else types.intp
-        return Struct(kind, self.element, paired=self.paired)
+        return Struct(kind, self.element)
 
     def read(self, builder: ir.IRBuilder, address: ir.Value, name: str) -> ir.Value:
         """A field's number; of a struct within the struct, and of axes, the address."""
@@ -155,9 +152,8 @@ def view(typing: Any, kind: Any, like: Any, address: Any) -> Any:
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         return args[2]
 
-    paired = like == types.int16
-    struct = Struct(kind.instance_class, types.float32 if paired else like, paired=paired)
-    return struct(kind, like, types.intp), codegen
+    element = types.float32 if like == types.int16 else like  # around products of pairs, all is float32
+    return Struct(kind.instance_class, element)(kind, like, types.intp), codegen
 
 
 @intrinsic
