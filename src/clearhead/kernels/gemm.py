@@ -53,15 +53,23 @@ def of_numbers(v: Vectors) -> Way:
     return Way(v.scalar, v.vec, v.fma)
 
 
+class Product(NamedTuple):
+    """C[rows, width] of A[rows, depth] and B[depth, width], width = vectors · lanes, B and C contiguous."""
+
+    rows: int
+    vectors: int
+    a: Operand
+    b: Any
+    c: Any
+    depth: Any
+
+
 @vector_code
 def multiply(
     v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, scale: ir.Value
 ) -> None:
-    """C[rows, width] = A[rows, depth] · B[depth, width], width = vectors · lanes, B and C contiguous.
-
-    Nothing is scaled here: the scale is in B.
-    """
-    by_chunks(v, of_numbers(v), rows, vectors, a, b, c, depth)
+    """C = A · B. Nothing is scaled here: the scale is in B."""
+    by_chunks(v, of_numbers(v), Product(rows, vectors, a, b, c, depth))
 
 
 @vector_code
@@ -69,25 +77,16 @@ def multiply_add(
     v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
 ) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B: the rescaling of online softmax rides along."""
-    onto_rescaled(v, of_numbers(v), rows, vectors, a, b, c, depth, alpha)
+    onto_rescaled(v, of_numbers(v), Product(rows, vectors, a, b, c, depth), alpha)
 
 
-def by_chunks(
-    v: Vectors,
-    way: Way,
-    rows: int,
-    vectors: int,
-    a: Operand,
-    b: ir.Value,
-    c: ir.Value,
-    depth: ir.Value,
-    scale: ir.Value | None = None,
-) -> None:
+def by_chunks(v: Vectors, way: Way, product: Product, scale: ir.Value | None = None) -> None:
     """C = A · B, or that times a scale, summed a chunk at a time."""
     builder = v.b
+    rows, vectors, a, b, c, depth = product
     places = [v.pointer(c, n * v.lanes * v.size) for n in range(rows * vectors)]
     first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
-    for place, total in zip(places, _accumulate(v, way, rows, vectors, a, b, first), strict=True):
+    for place, total in zip(places, _accumulate(v, way, product._replace(depth=first)), strict=True):
         v.store(total if scale is None else builder.fmul(total, scale), place)
 
     def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
@@ -96,7 +95,7 @@ def by_chunks(
         here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
         a_here = a._replace(address=builder.add(a.address, builder.mul(start, a.step)))
         b_here = builder.add(b, builder.mul(start, v.index(vectors * v.lanes * v.size)))
-        sums = _accumulate(v, way, rows, vectors, a_here, b_here, here)
+        sums = _accumulate(v, way, Product(rows, vectors, a_here, b_here, c, here))
         for place, total in zip(places, sums, strict=True):
             so_far = v.load(place)
             v.store(builder.fadd(so_far, total) if scale is None else v.fma(total, scale, so_far), place)
@@ -105,31 +104,20 @@ def by_chunks(
     v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
 
 
-def onto_rescaled(
-    v: Vectors,
-    way: Way,
-    rows: int,
-    vectors: int,
-    a: Operand,
-    b: ir.Value,
-    c: ir.Value,
-    depth: ir.Value,
-    alpha: ir.Value,
-) -> None:
+def onto_rescaled(v: Vectors, way: Way, product: Product, alpha: ir.Value) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B"""
-    sums = _accumulate(v, way, rows, vectors, a, b, depth)
-    scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(vectors)]
+    sums = _accumulate(v, way, product)
+    scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(product.vectors)]
     for n, total in enumerate(sums):
         # added at the end, not summed onto: small terms added one by one to a large sum lose their digits
         # (RMS error at n = 4096: 1.2e-8, against 3.1e-8)
-        place = v.pointer(c, n * v.lanes * v.size)
-        v.store(v.fma(v.load(place), scales[n % vectors], total), place)
+        place = v.pointer(product.c, n * v.lanes * v.size)
+        v.store(v.fma(v.load(place), scales[n % product.vectors], total), place)
 
 
-def _accumulate(
-    v: Vectors, way: Way, rows: int, vectors: int, a: Operand, b: ir.Value, depth: ir.Value
-) -> list[ir.Value]:
+def _accumulate(v: Vectors, way: Way, product: Product) -> list[ir.Value]:
     """A · B, one accumulator per row and vector; sums run over depth in order, so the bits never vary."""
+    rows, vectors, a, b, _, depth = product
     width = vectors * v.lanes * v.size
     bases = [v.pointer(a.address, v.b.mul(a.row, v.index(r))) for r in range(rows)]
 

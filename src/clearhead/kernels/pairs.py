@@ -16,7 +16,17 @@ from llvmlite import ir
 from numba.core import cgutils
 
 from clearhead.kernels.compiler import helper
-from clearhead.kernels.gemm import MIDDLE, WIDEST, Operand, Way, by_chunks, columns_adder, onto_rescaled, products
+from clearhead.kernels.gemm import (
+    MIDDLE,
+    WIDEST,
+    Operand,
+    Product,
+    Way,
+    by_chunks,
+    columns_adder,
+    onto_rescaled,
+    products,
+)
 from clearhead.kernels.tile import Tile, each_column
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
@@ -77,7 +87,7 @@ def multiply_pairs(
     v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, scale: ir.Value
 ) -> None:
     """C[rows, width] = scale · A · B, where A and B are words of two bfloat16 along the depth."""
-    by_chunks(v, of_pairs(v), rows, vectors, a, b, c, depth, v.splat(scale))
+    by_chunks(v, of_pairs(v), Product(rows, vectors, a, b, c, depth), v.splat(scale))
 
 
 @vector_code
@@ -85,7 +95,7 @@ def multiply_add_pairs(
     v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
 ) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B, where A and B are words of two bfloat16 along the depth."""
-    onto_rescaled(v, of_pairs(v), rows, vectors, a, b, c, depth, alpha)
+    onto_rescaled(v, of_pairs(v), Product(rows, vectors, a, b, c, depth), alpha)
 
 
 _wide, _middle, _narrow = (products(n, multiply_pairs, "pairs") for n in (WIDEST, MIDDLE, 1))
