@@ -115,7 +115,7 @@ def changes_an_answer(part: Part, function: Callable[..., Any]) -> bool:
         Probe(further=probe.further, seed=seed) for probe in probes(part) if probe.further is not None for seed in SEEDS
     ]
     for trial in (*grading.trials(part), *filter(None, (grading.trial_of(part, probe) for probe in beyond))):
-        if grading.judged(part, trial, grading.ours(part, function, trial.probe)):
+        if grading.judged(part, trial, grading.theirs(part, function, trial.probe)):
             return True
     return False
 

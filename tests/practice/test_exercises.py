@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import itertools
 import re
@@ -13,13 +14,13 @@ from clearhead.languages import LANGUAGES
 from clearhead.practice import exercises, grading
 from clearhead.practice.comparing import difference
 from clearhead.practice.exercise import Exercise, Part
-from clearhead.practice.grading import check, mistaken, ours, trials
+from clearhead.practice.grading import check, mistaken, ours, theirs, trials
 from clearhead.practice.naming import agree
 from clearhead.practice.probes import probes
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(exercises.__file__).parent
-RIGHT = Path(__file__).parent / "right"
+RIGHT, WRONG = Path(__file__).parent / "right", Path(__file__).parent / "wrong"
 PRESENT = [name for name in exercises.NAMES if (FOLDER / f"{name}.py").exists()]
 LOADED = {name: exercises.load(name) for name in PRESENT}
 PARTS = [pytest.param(e, part, id=f"{name}-{part.name}") for name, e in LOADED.items() for part in e.parts]
@@ -33,10 +34,20 @@ MISTAKES = [
 
 def rights(name):
     """The right answers that are written otherwise, by function."""
-    spec = importlib.util.spec_from_file_location(f"right_{name}", RIGHT / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.RIGHT
+    return module(RIGHT / f"{name}.py").RIGHT
+
+
+def learners(name, mistake):
+    """A mistake as a learner makes it with tensors, where ours is worked out with arrays."""
+    return getattr(module(WRONG / f"{name}.py"), mistake.name)
+
+
+@functools.cache
+def module(path):
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 @pytest.mark.parametrize("name", PRESENT)
@@ -52,7 +63,7 @@ def test_it_belongs_to_a_note_and_a_section_that_are_there(name):
 @pytest.mark.parametrize(("exercise", "part"), PARTS)
 def test_judge_and_solution_agree_wherever_they_are_asked(exercise: Exercise, part: Part):
     for probe in probes(part):
-        judge, solution = ours(part, part.judge, probe), ours(part, part.solution, probe)
+        judge, solution = ours(part, part.judge, probe), theirs(part, part.solution, probe)
         if probe.further is None and probe.sizes != tuple(part.sizes.items()) and (judge.failure or solution.failure):
             continue  # other sizes, which not every draw can take
         assert judge.failure is None, judge.failure
@@ -78,7 +89,8 @@ def test_right_answers_written_otherwise_are_right(exercise: Exercise, part: Par
 @pytest.mark.parametrize(("exercise", "part", "mistake"), MISTAKES)
 def test_each_mistake_is_caught_and_named(exercise: Exercise, part: Part, mistake, monkeypatch):
     monkeypatch.setattr(grading, "EXPLAINING", 0)  # the smallest counterexample is another test's
-    verdict = check(exercise, {part.name: completed(part, mistake) if answers_a_dict(part) else mistake.wrong})
+    wrong = learners(exercise.name, mistake) if part.adapt else mistake.wrong
+    verdict = check(exercise, {part.name: completed(part, mistake) if answers_a_dict(part) else wrong})
     assert (verdict.right, verdict.mistake) == (False, mistake.name), (verdict.kind, verdict.said)
     for language in LANGUAGES:
         assert verdict.said[0](language) == mistake.said(language)

@@ -66,6 +66,9 @@ class Part:
     tolerance  how far from the judge an answer may be, relative to the largest number of the output.
     ask        how a function is asked for its answer, where calling it is not enough: `ask(function, call)`. A mistake
                and the judge are asked in the same way.
+    adapt      where a learner's function works with tensors, makes of it one that takes arrays as the judge and the
+               mistakes do. So the grader never waits for torch to load; the types to expect are then the judge's.
+    again      False where asking a second time, to see whether the answer is the same, takes too long.
     may_change the arguments that an answer may write into, by name: a cache, a buffer.
     """
 
@@ -83,6 +86,8 @@ class Part:
     loops: bool = True
     tolerance: float = 1e-8
     ask: Callable[[Callable[..., Any], Call], Any] | None = None
+    adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    again: bool = True
     may_change: tuple[str, ...] = ()
 
     @property
@@ -94,8 +99,12 @@ class Part:
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.solution)
 
+    def adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A learner's function as one that can be asked as ours are."""
+        return function if self.adapt is None else self.adapt(function)
+
     def answer(self, function: Callable[..., Any], call: Call) -> Any:
-        """What a function, the learner's or one of ours, answers to a call."""
+        """What a function, the learner's as it is adapted or one of ours, answers to a call."""
         if self.ask is not None:
             return self.ask(function, call)
         return function(*call.arguments, **call.keywords)

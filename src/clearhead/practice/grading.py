@@ -19,7 +19,6 @@ from clearhead.practice.comparing import Difference, difference, same
 from clearhead.practice.describing import described, probed
 from clearhead.practice.examples import Example, example, shapes
 from clearhead.practice.exercise import Exercise, Mistake, Part
-from clearhead.practice.lazy import one_thread
 from clearhead.practice.loops import Loop, first_loop, is_stub
 from clearhead.practice.naming import agree, named
 from clearhead.practice.probes import DRAWS, Probe, call_of, probes
@@ -36,6 +35,8 @@ NAMING = 0.2  # of the time that a check may take, to find the mistake that expl
 
 class Trial(NamedTuple):
     """A probe, and what is right there: the judge's answer, and the solution's, whose types are the model.
+
+    Of a part that is adapted the judge's answer is both.
 
     seconds   how long it took to find out
     """
@@ -60,8 +61,7 @@ def check(exercise: Exercise, functions: Callable[..., Any] | dict[str, Callable
     given = functions if isinstance(functions, dict) else {exercise.parts[0].name: functions}
 
     def ask(part: Part, probe: Probe) -> Outcome:
-        function = given[part.name]
-        return outcome(part, function, lambda: call_of(part, probe), _file_of(function))
+        return theirs(part, given[part.name], probe)
 
     parts = [part for part in exercise.parts if part.name in given]
     return grade(exercise, ask, {part.name: _source_of(given[part.name]) for part in parts}, parts)
@@ -131,7 +131,8 @@ def _answers(part: Part, mistake: Mistake) -> tuple[Outcome, ...]:
 def trial_of(part: Part, probe: Probe) -> Trial | None:
     """A probe with what is right there; None if judge and solution do not both answer, and alike."""
     began = time.monotonic()
-    model, expected = (ours(part, function, probe) for function in (part.solution, part.judge))
+    expected = ours(part, part.judge, probe)
+    model = ours(part, part.solution, probe) if part.adapt is None else expected
     if model.failure or expected.failure or difference(part, expected.answer, model.answer, model.answer):
         return None
     return Trial(probe, expected.answer, model.answer, time.monotonic() - began)
@@ -143,8 +144,12 @@ def ours(part: Part, function: Callable[..., Any], probe: Probe) -> Outcome:
         call_of(part, probe)
     except Exception as error:
         return Outcome(failure=Failure(type(error).__name__, str(error), ()))
-    with one_thread():
-        return outcome(part, function, lambda: call_of(part, probe))
+    return outcome(part, function, lambda: call_of(part, probe))
+
+
+def theirs(part: Part, function: Callable[..., Any], probe: Probe) -> Outcome:
+    """What a learner's function answers in this process."""
+    return outcome(part, part.adapted(function), lambda: call_of(part, probe), _file_of(function))
 
 
 def first_finding(part: Part, tried: Sequence[Trial], ask: Ask, got: list[Outcome]) -> Finding | None:
@@ -156,6 +161,8 @@ def first_finding(part: Part, tried: Sequence[Trial], ask: Ask, got: list[Outcom
         got.append(ask(part, trial.probe))
         if finding := judged(part, trial, got[-1]):
             return finding
+    if not part.again:
+        return None
     again = ask(part, tried[0].probe)
     if judged(part, tried[0], again) or not same(got[0].answer, again.answer, part.tolerance):
         return Finding("random", tried[0], again)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearhead import tensors
 from clearhead.practice.exercise import Call, Part
 
 DRAWS = 4  # at the sizes an exercise begins with
@@ -70,11 +69,9 @@ def _rounded(call: Call, digits: int) -> Call:
 
 
 def _round(value: Any, digits: int) -> Any:
-    """Arrays and tensors of floats, alone or in tuples, lists and dicts; a single number, as eps is, stays itself."""
+    """Arrays of floats, alone or in tuples, lists and dicts; a single number, as eps is, stays itself."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim:
         return np.round(value, digits) + 0.0  # no -0.0
-    if tensors.is_tensor(value) and value.is_floating_point() and value.ndim:
-        return value.detach().round(decimals=digits).requires_grad_(value.requires_grad)
     if type(value) in (tuple, list):
         return type(value)(_round(item, digits) for item in value)
     if type(value) is dict:

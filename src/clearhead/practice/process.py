@@ -37,18 +37,21 @@ SHOWN = 2000  # bytes of them that are shown
 LOADED = 2  # messages of the child before the first answer: that it is ready, and that the file is loaded
 
 
-def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
+def check_file(
+    name: str, file: Path, load: Callable[[str], Exercise] = exercises.load, process: Process | None = None
+) -> Verdict:
     """The verdict on a learner's file.
 
-    load   gives the exercise of a name. It is asked for when the learner's process has been started, so that both
-           processes import at the same time.
+    load      gives the exercise of a name. It is asked for when the learner's process has been started, so that both
+              processes import at the same time.
+    process   one for this file that was begun before, so that nobody waits for its imports now
     """
     try:
         content = file.read_bytes()
     except OSError as error:
         why = words.UNREADABLE.get(type(error).__name__, words.UNREADABLE[""])
         return Verdict(exercise=load(name), kind="unreadable", said=(why.filled(file=file, error=error.strerror),))
-    with Process(name, file) as process:
+    with process or Process(name, file) as process:
         exercise = load(name)
         source = content.decode("utf-8", errors="replace")
         try:
@@ -69,7 +72,7 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
 
 
 class Process:
-    """The learner's process, from its start to its end."""
+    """The learner's process, from its beginning to its end: it imports at once, and loads the file when it is told."""
 
     def __init__(self, name: str, file: Path) -> None:
         self.name, self.file = name, file.resolve()
@@ -77,8 +80,15 @@ class Process:
         self.threads = 0
         self.asked: list[Probe] = []
         self.accident: AccidentError | None = None  # nothing can be asked after one
+        self.begun = False
 
     def __enter__(self) -> Process:
+        if not self.begun:
+            self.begin()
+        return self
+
+    def begin(self) -> None:
+        self.begun = True
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.child = subprocess.Popen(
@@ -92,9 +102,16 @@ class Process:
         )
         self.replies = Replies(self.child)
         self.prints = Prints(self.child)
-        return self
+
+    @property
+    def lives(self) -> bool:
+        return self.begun and self.child.poll() is None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process and whatever it started; nothing is left open."""
         self._kill()
         self.prints.join()
         for channel in (self.child.stdin, self.child.stdout, self.child.stderr):
@@ -107,6 +124,7 @@ class Process:
         """Wait for the imports, and load the learner's file; its answers may then take so many seconds in all."""
         self.seconds = self.left = seconds
         self._reply(STARTING, "start")
+        self._send({"load": True})
         report = self._reply(LOADING, "load")
         if "failure" in report:
             failure = wire.failure_of(report["failure"])
@@ -130,10 +148,7 @@ class Process:
     def _ask(self, part: Part, probe: Probe) -> Outcome:
         self.asked.append(probe)
         began = time.monotonic()
-        assert self.child.stdin
-        with contextlib.suppress(OSError):  # it has died; the reply says of what
-            self.child.stdin.write(wire.line({"part": part.name, "probe": wire.packed_probe(probe)}))
-            self.child.stdin.flush()
+        self._send({"part": part.name, "probe": wire.packed_probe(probe)})
         reply = self._reply(self.left, "answer")
         self.left -= time.monotonic() - began
         self.threads = reply["threads"]
@@ -141,6 +156,12 @@ class Process:
         if came.failure and came.failure.name == "TimeLimitError":
             self._stopped("answer", came.failure)
         return came
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.child.stdin
+        with contextlib.suppress(OSError):  # it has died; the reply says of what
+            self.child.stdin.write(wire.line(message))
+            self.child.stdin.flush()
 
     def printed(self, probe: Probe | None = None) -> str:
         """The beginning of what the learner's code printed when it was loaded, and when last asked a probe.
@@ -192,7 +213,6 @@ class Process:
             self.child.send_signal(signal.SIGUSR1)
 
     def _kill(self) -> None:
-        """End the process and whatever it started."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self.child.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
 """`clearhead practice watch`: the exercise is checked again whenever its file is saved, and keys do the rest.
 
-Nothing moves on without the learner's word. Without a terminal there are no keys, and Ctrl-C ends it.
+Nothing moves on without the learner's word. Without a terminal there are no keys, and Ctrl-C ends it. While nothing is
+checked, the process for the next check stands ready with its imports done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from clearhead.languages import RefusedError
 from clearhead.practice import words
 from clearhead.practice.command import load
 from clearhead.practice.exercise import Exercise
-from clearhead.practice.process import check_file
+from clearhead.practice.process import Process, check_file
 from clearhead.practice.reports import Report
 from clearhead.practice.workspace import Workspace
 
@@ -36,6 +37,7 @@ class Watch:
         self.asking = False  # whether a reset waits for a yes
         self.stop = threading.Event()
         self.busy = threading.RLock()  # a key and a saved file may come at once
+        self.ready: Process | None = None  # for the next check
 
     def run(self) -> int:
         watch = _watchfiles()
@@ -44,7 +46,10 @@ class Watch:
             with keys(self.press) as listening:
                 if not listening:
                     self.report.say(words.NO_KEYS)
-                self._follow(watch)
+                try:
+                    self._follow(watch)
+                finally:
+                    self.dismiss()
         self.report.say(words.GOODBYE)
         return RIGHT if self.right else WRONG
 
@@ -60,12 +65,34 @@ class Watch:
     def check(self) -> None:
         with self.busy:
             self.report.console.rule(self.exercise.name)
-            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name), load)
+            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name), load, self._taken())
             if verdict.kind != "unwritten":
                 self.workspace.note_attempt(self.exercise.name, verdict.right)
             self.right = verdict.right
             self.report.watched(verdict)
+            self._prepare()
             self._prompt()
+
+    def _prepare(self) -> None:
+        """Begin the process of the next check, so that its imports are done when the file is saved."""
+        self.dismiss()
+        process = Process(self.exercise.name, self.workspace.file(self.exercise.name))
+        process.begin()
+        self.ready = process
+
+    def _taken(self) -> Process | None:
+        """The process that stands ready; none if it has ended meanwhile, or there is none yet."""
+        taken, self.ready = self.ready, None
+        if taken is not None and not taken.lives:
+            taken.end()
+            return None
+        return taken
+
+    def dismiss(self) -> None:
+        """End the process that stands ready, if one does."""
+        if self.ready is not None:
+            self.ready.end()
+            self.ready = None
 
     def press(self, key: str) -> None:
         """What a key does; others are answered with those there are. What cannot be done is said, and keys live on."""
@@ -110,6 +137,7 @@ class Watch:
             self.exercise, self.right = exercise, False
             self.report.console.rule(name)
             self.report.introduce(exercise, commands=False)
+            self._prepare()
             break
         self._prompt()
 
