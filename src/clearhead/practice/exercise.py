@@ -6,6 +6,7 @@ subjects; so one can be read from top to bottom as a lesson, and written without
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,28 +24,37 @@ class Call(NamedTuple):
     keywords: Mapping[str, Any] = {}
 
 
+class Section(NamedTuple):
+    """A place in the notes: the number of the note, "01" to "08", and its heading as it stands in each language."""
+
+    note: str
+    heading: Said
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mistake:
     """A wrong answer that people give, and what to say to them.
 
-    wrong   the answer with this one mistake in it, called as the right one is. Where an answer is a dict of named
-            numbers, it gives the names it speaks of and no others.
-    said    one to three sentences to the learner: what the output shows, what went wrong, what to change.
+    wrong       the answer with this one mistake in it, called as the right one is. Where an answer is a dict of named
+                numbers, it gives the names it speaks of and no others.
+    said        one to three sentences to the learner: what the output shows, what went wrong, what to change.
+    explained   where in the notes, if not in the exercise's own section.
     """
 
     name: str
     wrong: Callable[..., Any]
     said: Said
+    explained: Section | None = None
 
 
-def mistake(en: str, ko: str) -> Callable[[Callable[..., Any]], Mistake]:
+def mistake(en: str, ko: str, explained: Section | None = None) -> Callable[[Callable[..., Any]], Mistake]:
     """A wrong answer becomes a Mistake of its name, with what is said to the learner above it."""
-    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko))
+    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko), explained=explained)
 
 
 def variant_of(slip: Mistake) -> Callable[[Callable[..., Any]], Mistake]:
     """The same mistake in an answer that otherwise differs, so that its numbers do; what is said is the same."""
-    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=slip.said)
+    return lambda wrong: dataclasses.replace(slip, name=wrong.__name__, wrong=wrong)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,3 +142,7 @@ class Exercise:
     hints: tuple[Said, Said, Said]
     imports: str = "import numpy as np"
     seconds: float = 10.0
+
+    @property
+    def explained(self) -> Section:
+        return Section(self.note, self.section)

@@ -103,6 +103,7 @@ def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict
         kind=finding.kind,
         said=said,
         mistake=mistake.name if mistake else None,
+        explained=mistake.explained if mistake else None,
         trace=finding.outcome.failure.trace if finding.outcome.failure else (),
         example=_example(part, shown),
         probe=shown.trial.probe,

@@ -85,8 +85,9 @@ def blocks(verdict: Verdict) -> Iterator[Block]:
     for remark in verdict.remarks:
         yield Paragraph(remark())
     if not verdict.right and verdict.kind != "unreadable":
-        command = f"{advice.program()} learn {exercise.note}"
-        yield Paragraph(words.READ(note=exercise.note, section=exercise.section(), command=f"`{command}`"), quiet=True)
+        note, heading = verdict.explained or exercise.explained
+        command = f"{advice.program()} learn {note}"
+        yield Paragraph(words.READ(note=note, section=heading(), command=f"`{command}`"), quiet=True)
 
 
 def mark(verdict: Verdict) -> str:

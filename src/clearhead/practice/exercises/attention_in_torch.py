@@ -11,6 +11,7 @@ import numpy as np
 
 from clearhead import tensors
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.answers import Tensor
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises import scaled_dot_product_attention as arrays
@@ -104,6 +105,7 @@ def judged_gradients(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors
 @mistake(
     "The weights are too sharp: the scores were not divided by √d.",
     "가중치가 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     return by_definition(Q * K.shape[-1] ** 0.5, K, V, mask)
@@ -114,6 +116,7 @@ def no_scaling(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     "keys: dim=-1.",
     "행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 계산했습니다. 쿼리마다 키에 나누어 주어야 하므로 "
     "dim=-1을 쓰세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     return mixed(unguarded(arrays.hidden(scaled(Q, K), mask), axis=-2), V)
@@ -124,6 +127,7 @@ def softmax_over_queries(Q: Array, K: Array, V: Array, mask: Mask = None) -> Ten
     "~mask is.",
     "마스크가 뒤집혔습니다. masked_fill은 True인 곳을 채우는데 여기서 True는 볼 수 있다는 뜻입니다. ~mask인 곳을 "
     "채우세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     return by_definition(Q, K, V, None if mask is None else ~mask)
@@ -139,6 +143,7 @@ def mask_inverted_unguarded(Q: Array, K: Array, V: Array, mask: Mask = None) -> 
     "counted in the denominator. Mask the scores.",
     "가린 곳이 있으면 행의 합이 1보다 작습니다. 소프트맥스 뒤에 마스크를 씌워, 가린 키가 이미 분모에 들어갔습니다. "
     "점수를 가리세요.",
+    explained=sections.LEAKS,
 )
 def masked_after_the_softmax(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     weights = unguarded(scaled(Q, K))
@@ -150,6 +155,7 @@ def masked_after_the_softmax(Q: Array, K: Array, V: Array, mask: Mask = None) ->
     "the row is equal. Such a row must be 0.",
     "볼 키가 없는 쿼리가 모든 키를 고르게 봅니다. -inf 대신 아주 작은 수를 쓰면 그 행의 점수가 모두 같아지기 "
     "때문입니다. 그런 행은 0이어야 합니다.",
+    explained=sections.NO_KEY_LEFT,
 )
 def a_large_number_for_infinity(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     scores = scaled(Q, K)
@@ -161,6 +167,7 @@ def a_large_number_for_infinity(Q: Array, K: Array, V: Array, mask: Mask = None)
     "softmax and the weight 0 after it.",
     "볼 키가 하나도 없는 쿼리에서 NaN이 나옵니다. -inf뿐인 행의 소프트맥스이기 때문입니다. 그런 행은 소프트맥스 "
     "앞에서 평범한 점수로 바꾸고 뒤에서 가중치를 0으로 만드세요.",
+    explained=sections.NO_KEY_LEFT,
 )
 def nothing_left_is_nan(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     return mixed(unguarded(arrays.hidden(scaled(Q, K), mask)), V)
@@ -201,6 +208,7 @@ def weights_detached(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors
     "replacing that afterwards does not help the way back. Give such rows finite scores before the softmax.",
     "출력은 맞지만 그래디언트가 NaN입니다. 볼 키가 없는 행에 -inf를 더해 소프트맥스가 NaN이 되었고, 나중에 0으로 "
     "바꾸어도 되돌아오는 길에는 남습니다. 소프트맥스 앞에서 그런 행의 점수를 유한한 수로 바꾸세요.",
+    explained=sections.NO_KEY_LEFT,
 )
 def nan_on_the_way_back(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
     weights = unguarded(arrays.hidden(scaled(Q, K), mask))

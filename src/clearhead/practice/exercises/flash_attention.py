@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -83,6 +84,7 @@ def over(mixed: np.ndarray, total: np.ndarray) -> np.ndarray:
     "much as the best. Keep the mix and the total apart, and divide once, after the last block.",
     "키 블록마다 자기 합계로 나눈 다음 블록끼리 평균했습니다. 가중치가 거의 없는 블록도 똑같이 셉니다. 섞은 값과 "
     "합계를 따로 두고, 마지막 블록 다음에 한 번만 나누세요.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def blocks_averaged(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -155,6 +157,7 @@ def not_divided(
     "take the differences to 0; such a block then leaves everything as it was.",
     "쿼리의 첫 블록이 전부 가려지면 NaN이 나옵니다. -inf - (-inf)는 수가 아닙니다. 아직 아무 키도 보지 못한 동안에는 "
     "0을 기준으로 빼세요. 그러면 그런 블록은 아무것도 바꾸지 않습니다.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def masked_block_is_nan(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -184,6 +187,7 @@ def first_columns_of_the_mask(
     "score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "마스크가 막은 키의 값만 섞였습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -194,6 +198,7 @@ def mask_inverted(
 @mistake(
     "The attention is too sharp: the scores were not divided by √d.",
     "어텐션이 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16

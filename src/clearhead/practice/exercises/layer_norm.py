@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -37,6 +38,7 @@ def by_definition(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: fl
     "as np.var does by itself (torch.var and ddof=1 do not).",
     "(1, 0, 0, 0)이 1.732가 아니라 1.5가 됩니다. 분산을 d - 1로 나누었기 때문입니다. 층 정규화는 d로 나눕니다. "
     "np.var는 그대로 쓰면 되고 ddof=1이나 torch.var의 기본값은 다릅니다.",
+    explained=sections.BLOCKS_AND_DECODING,
 )
 def variance_by_one_less(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -70,6 +72,7 @@ def eps_forgotten(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: fl
     "d numbers of each position, axis -1.",
     "뒤의 위치를 바꾸면 앞의 출력이 달라집니다. 평균과 분산을 위치 방향으로 구했기 때문입니다. 위치마다 그 안의 숫자 "
     "d개로, 곧 축 -1을 따라 구하세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def over_the_positions(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
     axis = -2 if x.ndim > 1 else -1

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.exercises.softmax import unguarded
 
@@ -66,6 +67,7 @@ def mixed(scores: np.ndarray, V: np.ndarray) -> Both:
     "np.sqrt(Q.shape[-1]) before softmax.",
     "쿼리가 √d배 길 때의 가중치가 나왔습니다. 점수를 √d로 나누지 않은 것입니다. 소프트맥스를 하기 전에 Q Kᵀ를 "
     "np.sqrt(Q.shape[-1])로 나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K), mask), V)
@@ -76,6 +78,7 @@ def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -
     "queries do not get large scores.",
     "쿼리가 d배 길 때의 가중치가 나왔습니다. 점수에 √d를 곱한 것입니다. 폭이 넓어도 점수가 커지지 않도록 √d로 "
     "나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def multiplied_by_the_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) * np.sqrt(Q.shape[-1]), mask), V)
@@ -86,6 +89,7 @@ def multiplied_by_the_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Ma
     "√d, so that is what to divide by.",
     "가중치가 지나치게 고릅니다. 점수를 d의 제곱근이 아니라 d로 나눈 것입니다. 곱 d개를 더한 값은 √d만큼 퍼지므로 √d로 "
     "나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def divided_by_d(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / Q.shape[-1], mask), V)
@@ -96,6 +100,7 @@ def divided_by_d(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None)
     "width of the queries and keys: they are what the dot product sums over.",
     "점수를 값의 폭의 제곱근인 √d_v로 나누었습니다. d_v = d일 때만 맞습니다. 점곱에서 더하는 것은 쿼리와 키의 열이므로 "
     "쿼리와 키의 폭을 쓰세요.",
+    explained=sections.WHY_SCALE,
 )
 def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(V.shape[-1]), mask), V)
@@ -106,6 +111,7 @@ def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: M
     "attention among the keys, so run it along the last axis.",
     "가중치의 열의 합이 1이고 행의 합은 1이 아닙니다. 소프트맥스를 쿼리 방향으로 한 것입니다. 쿼리마다 어텐션을 키에게 "
     "나누어 주므로 마지막 축을 따라 하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = unguarded(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask), axis=-2)
@@ -117,6 +123,7 @@ def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask
     "before exp; the weights stay the same.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요. 가중치는 달라지지 않습니다.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     powers = np.exp(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask))
@@ -129,6 +136,7 @@ def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mas
     "−inf where it is False, before softmax.",
     "마스크가 없으면 맞지만, 있어도 가려야 할 키의 가중치가 그대로입니다. 마스크를 쓰지 않은 것입니다. 소프트맥스를 "
     "하기 전에 마스크가 False인 점수를 −inf로 바꾸세요.",
+    explained=sections.MINUS_INFINITY,
 )
 def mask_ignored(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(products(Q, K) / np.sqrt(Q.shape[-1]), V)
@@ -139,6 +147,7 @@ def mask_ignored(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None)
     "attended to, so keep the score there and put −inf elsewhere.",
     "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, True인 "
     "점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), None if mask is None else ~mask), V)
@@ -149,6 +158,7 @@ def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None
     "already taken their share. Set the scores to −inf before softmax.",
     "가려진 가중치는 0이지만 그 행의 합이 1보다 작습니다. 마스크를 소프트맥스 뒤에 씌워서, 가려진 키가 이미 제 몫을 "
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 −inf로 바꾸세요.",
+    explained=sections.LEAKS,
 )
 def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = unguarded(products(Q, K) / np.sqrt(Q.shape[-1]))
@@ -161,6 +171,7 @@ def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask =
     "0.",
     "가려진 키에 여전히 가중치가 있습니다. 점수를 0으로 바꾸었는데, e⁰은 없음이 아니라 1입니다. 거듭제곱이 0이 되는 "
     "−np.inf를 쓰세요.",
+    explained=sections.LEAKS,
 )
 def masked_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     scores = products(Q, K) / np.sqrt(Q.shape[-1])

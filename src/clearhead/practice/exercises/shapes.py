@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Exercise, Part, mistake
 
 
@@ -62,6 +63,7 @@ def columns_compared() -> dict[str, Any]:
     "scores (16, 16) has lost the batch. Each of the 2 sentences has a table of its own; axes in front are carried "
     "along.",
     "scores (16, 16)에는 배치 축이 없습니다. 두 문장에 표가 하나씩 따로 있습니다. 앞에 있는 축은 그대로 따라옵니다.",
+    explained=sections.BATCHES,
 )
 def batch_lost() -> dict[str, Any]:
     return {"scores": (16, 16)}
@@ -99,6 +101,7 @@ def output_as_wide_as_words() -> dict[str, Any]:
     "axes, so the heads come before the words: (2, 8, 16, 64).",
     "heads_Q (2, 16, 8, 64)에서는 헤드가 단어 뒤에 있습니다. 나누기만 하고 축을 바꾸지 않은 것입니다. 어텐션은 마지막 "
     "두 축으로 계산하므로 헤드가 단어 앞에 와야 합니다. (2, 8, 16, 64)입니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def heads_behind_words() -> dict[str, Any]:
     return {"heads_Q": (2, 16, 8, 64)}
@@ -109,6 +112,7 @@ def heads_behind_words() -> dict[str, Any]:
     "no more than one.",
     "heads_Q (2, 8, 16, 512)는 헤드마다 폭을 다 준 것입니다. 헤드 여덟 개가 열 512개를 64개씩 나누어 쓰므로 비용이 "
     "헤드 하나일 때와 같습니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def whole_width_for_each_head() -> dict[str, Any]:
     return {"heads_Q": (2, 8, 16, 512)}
@@ -119,6 +123,7 @@ def whole_width_for_each_head() -> dict[str, Any]:
     "each sentence.",
     "heads_weights (2, 16, 16)은 모든 헤드가 표 하나를 함께 쓰는 모양입니다. 헤드마다 보는 곳이 다르므로 문장마다 표가 "
     "8개씩 있습니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def one_table_for_all_heads() -> dict[str, Any]:
     return {"heads_weights": (2, 16, 16)}
@@ -129,6 +134,7 @@ def one_table_for_all_heads() -> dict[str, Any]:
     "columns.",
     "concatenated (2, 16, 64)의 폭은 헤드 하나의 폭입니다. 헤드의 출력은 더하지 않고 나란히 이어 붙입니다. 열은 8 · "
     "64개입니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def heads_added() -> dict[str, Any]:
     return {"concatenated": (2, 16, 64)}

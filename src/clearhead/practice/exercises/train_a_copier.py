@@ -9,6 +9,7 @@ import numpy as np
 
 from clearhead import tensors
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.lazy import Lazy
 
@@ -135,6 +136,7 @@ def written(model: Model, ids: Array, n: int) -> Array:
     "and one NaN spoils every parameter. Keep the diagonal: tril(), not tril(-1).",
     "로짓이 NaN입니다. 대개 마스크가 자기 자신까지 가려 첫 행에 볼 키가 하나도 없기 때문이고, NaN 하나가 모든 "
     "파라미터를 망칩니다. 대각선을 남기세요. tril(-1)이 아니라 tril()입니다.",
+    explained=sections.NO_KEY_LEFT,
 )
 def own_word_masked(texts: Array, num_words: int) -> Model:
     return lambda ids: np.full((*ids.shape, num_words + 1), np.nan)
@@ -147,6 +149,7 @@ def own_word_masked(texts: Array, num_words: int) -> Model:
     "미래가 과거를 바꿉니다. 뒤의 단어를 바꾸면 앞의 로짓이 달라지니, 모델은 배우지 않고 답을 읽으며 손실만 근사하게 "
     "보입니다. 소프트맥스 앞에서 아래쪽 삼각형으로 점수를 가리세요. 헤드가 여럿이면 합칠 때 축을 맞바꾸는지도 "
     "확인하세요.",
+    explained=sections.LEAKS,
 )
 def the_future_is_seen(texts: Array, num_words: int) -> Model:
     return by_rule(lambda ids, place, n: ids[min(place + 1, len(ids) - 1)], num_words, texts.shape[-1])
@@ -178,6 +181,7 @@ def no_step_taken(texts: Array, num_words: int) -> Model:
     "little.",
     "모델이 어떤 단어가 있는지는 알지만 순서를 모릅니다. 찍는 것보다는 낫지만 베껴 쓰지 못합니다. 위치가 없으면 "
     "어텐션에는 단어의 주머니일 뿐이니, 자리마다 벡터를 하나씩 더하세요. 이미 더했다면 아직 덜 배운 것입니다.",
+    explained=sections.BLIND_TO_ORDER,
 )
 def order_unknown(texts: Array, num_words: int) -> Model:
     return by_rule(lambda ids, place, n: ids[0], num_words, texts.shape[-1])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Exercise, Part, mistake
 
 
@@ -96,6 +97,7 @@ def powers_of_e_not_divided() -> dict[str, Any]:
     "above and below the line, and cancels.",
     "셋이 거의 3분의 1씩 나누어 가졌습니다. 100까지 함께 견주었기 때문입니다. 중요한 것은 차이뿐입니다. 2¹⁰⁰은 분자와 "
     "분모에 똑같이 있으므로 약분됩니다.",
+    explained=sections.LARGE_SCORES,
 )
 def shift_counted() -> dict[str, Any]:
     return {"shares_shifted": (100 / 303, 101 / 303, 102 / 303)}
@@ -136,6 +138,7 @@ def mixed_by_scores() -> dict[str, Any]:
     "1, whatever the score, so each head gives its value as it is.",
     "3.375와 0.729는 점수에 값을 곱한 것입니다. 점수를 가중치로 쓴 것입니다. 점수가 하나뿐이면 얼마든 소프트맥스는 "
     "1이므로 헤드마다 값이 그대로 나옵니다.",
+    explained=sections.TWO_HEADS,
 )
 def score_for_weight() -> dict[str, Any]:
     return {"head_1": 1.5**3, "head_2": 0.9**3}
@@ -146,6 +149,7 @@ def score_for_weight() -> dict[str, Any]:
     "is a pair.",
     "2.4는 두 헤드를 더한 값입니다. 이어 붙인다는 것은 나란히 놓는다는 뜻이어서 두 수가 모두 남습니다. 답은 수 두 "
     "개입니다.",
+    explained=sections.TWO_HEADS,
 )
 def heads_added() -> dict[str, Any]:
     return {"concatenated": 2.4}
