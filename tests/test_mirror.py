@@ -29,7 +29,7 @@ ELSEWHERE = {
     "practice/telling.py": ["practice/test_grading.py"],
     "practice/traces.py": ["practice/test_process.py"],
     "practice/verdict.py": ["practice/test_showing.py"],
-    "practice/words.py": ["test_languages.py", "practice/test_command.py"],
+    "practice/words/*": ["test_languages.py", "practice/test_command.py"],
     "text/spans.py": ["text/test_labels.py"],
     "torch/torch_masks.py": ["torch/test_multi_head.py", "outside/test_torch_modules.py"],
     "translate/batches.py": ["translate/test_training.py"],

@@ -50,15 +50,15 @@ def test_the_first_thing_to_say(answer, kind, says):
 
 
 def test_axes_are_named():
-    assert words.AXES_TURNED.filled(got="(c = 5, b = 3, a = 2)") in verdict_on(wrongly(lambda y: y.T)).said
-    assert words.AXIS_MISSING.filled(letters="c = 5") in verdict_on(wrongly(lambda y: y.sum(-1))).said
-    assert words.AXIS_ADDED.filled(size=1) in verdict_on(wrongly(lambda y: y[..., None])).said
+    assert words.seen.AXES_TURNED.filled(got="(c = 5, b = 3, a = 2)") in verdict_on(wrongly(lambda y: y.T)).said
+    assert words.seen.AXIS_MISSING.filled(letters="c = 5") in verdict_on(wrongly(lambda y: y.sum(-1))).said
+    assert words.seen.AXIS_ADDED.filled(size=1) in verdict_on(wrongly(lambda y: y[..., None])).said
 
 
 def test_what_else_can_be_seen_is_said():
-    assert words.FACTOR.filled(factor="2") in verdict_on(wrongly(lambda y: 2 * y)).said
+    assert words.seen.FACTOR.filled(factor="2") in verdict_on(wrongly(lambda y: 2 * y)).said
     small = verdict_on(lambda x, axis=-1: right(x, axis) if abs(x).max() < 100 else right(x, axis) ** 2)
-    assert small.said[1] == words.ONLY_FURTHER
+    assert small.said[1] == words.seen.ONLY_FURTHER
 
 
 def test_a_counterexample_is_as_small_as_it_can_be():
@@ -155,7 +155,7 @@ def test_wrong_weights_are_spoken_of_before_the_output_they_spoil():
         return weights @ V, weights
 
     verdict = practice.check("masked_attention", over_the_queries)
-    assert words.COLUMNS_SUM_TO_ONE in verdict.said
+    assert words.seen.COLUMNS_SUM_TO_ONE in verdict.said
     assert verdict.said[0].en.startswith("`weights` has the right shape")
 
 

@@ -48,7 +48,7 @@ class Trial(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The first thing that is not right: a kind of words.FOUND, the trial it was found in, and what was found."""
+    """The first thing that is not right: a kind of words.found.FOUND, the trial it was found in, and what was found."""
 
     kind: str
     trial: Trial
@@ -76,7 +76,7 @@ def grade(exercise: Exercise, ask: Ask, sources: dict[str, str], parts: Sequence
         verdict = grade_part(exercise, part, ask, sources.get(part.name, ""))
         if not verdict.right:
             return verdict
-    return Verdict(exercise=exercise, kind="right", said=(words.RIGHT,))
+    return Verdict(exercise=exercise, kind="right", said=(words.found.RIGHT,))
 
 
 def grade_part(exercise: Exercise, part: Part, ask: Ask, source: str) -> Verdict:
@@ -265,7 +265,7 @@ def told(part: Part, finding: Finding, ask: Ask, shown: Probe) -> tuple[Said, ..
 
     seen = described(part, found.output, found.expected, found.got) + probed(part, finding.trial.probe, shown, right_at)
     if not seen and finding.trial.probe.further is not None and part.sizes:
-        seen = (words.ONLY_FURTHER,)
+        seen = (words.seen.ONLY_FURTHER,)
     return (said, *seen)
 
 
@@ -279,8 +279,8 @@ def _manners(exercise: Exercise, part: Part, source: str) -> Verdict:
     """The verdict on an answer whose numbers are right: how it was got may still be against the task."""
     loop: Loop | None = None if part.loops else first_loop(source, part.name)
     if loop is None:
-        return Verdict(exercise=exercise, part=part, kind="right", said=(words.RIGHT,))
-    said: Said = words.FOUND["loop"].filled(line=loop.line, loop=loop.text)
+        return Verdict(exercise=exercise, part=part, kind="right", said=(words.found.RIGHT,))
+    said: Said = words.found.FOUND["loop"].filled(line=loop.line, loop=loop.text)
     return Verdict(exercise=exercise, part=part, kind="loop", said=(said,))
 
 

@@ -49,7 +49,7 @@ def check_file(
     try:
         content = file.read_bytes()
     except OSError as error:
-        why = words.UNREADABLE.get(type(error).__name__, words.UNREADABLE[""])
+        why = words.accidents.UNREADABLE.get(type(error).__name__, words.accidents.UNREADABLE[""])
         return Verdict(exercise=load(name), kind="unreadable", said=(why.filled(file=file, error=error.strerror),))
     with process or Process(name, file) as process:
         exercise = load(name)
@@ -66,7 +66,7 @@ def check_file(
     remarks = process.remarks()
     if not file.exists():
         write_whole(file, content)
-        remarks += (words.PUT_BACK.filled(file=file),)
+        remarks += (words.accidents.PUT_BACK.filled(file=file),)
     shown = next(iter(process.asked), None) if verdict.right else verdict.probe
     return verdict.with_remarks(process.printed(shown), remarks)
 
@@ -128,9 +128,9 @@ class Process:
         report = self._reply(LOADING, "load")
         if "failure" in report:
             failure = wire.failure_of(report["failure"])
-            raise AccidentError("loading", failed(words.LOADING, self.file.name, failure), failure.trace)
+            raise AccidentError("loading", failed(words.accidents.LOADING, self.file.name, failure), failure.trace)
         for name in report["missing"]:
-            raise AccidentError("missing", words.FOUND["missing"].filled(name=name))
+            raise AccidentError("missing", words.found.FOUND["missing"].filled(name=name))
 
     def ask(self, part: Part, probe: Probe) -> Outcome:
         """What the learner's function answers; the time it takes is taken off the check's.
@@ -174,7 +174,7 @@ class Process:
         return printed[:SHOWN].decode("utf-8", errors="replace")
 
     def remarks(self) -> tuple[Said, ...]:
-        return (words.THREADS,) if self.threads else ()
+        return (words.accidents.THREADS,) if self.threads else ()
 
     def _reply(self, seconds: float, during: str) -> dict[str, Any]:
         reply = self.replies.next(max(seconds, 0.01), self.prints.too_much)
@@ -187,26 +187,26 @@ class Process:
             raise self._death()
         if reply.get("replaced"):
             names = ", ".join(f"`{name.replace('numpy', 'np', 1)}`" for name in reply["replaced"][:3])
-            raise AccidentError("replaced", words.ACCIDENTS["replaced"].filled(names=names))
+            raise AccidentError("replaced", words.accidents.ACCIDENTS["replaced"].filled(names=names))
         return reply
 
     def _stopped(self, during: str, failure: Failure | None) -> None:
         kind = "printed" if self.prints.too_much.is_set() else "slow_start" if during == "start" else "endless"
         seconds = {"start": STARTING, "load": LOADING}.get(during, self.seconds)
-        said = words.ACCIDENTS[kind].filled(seconds=f"{seconds:g}", megabytes=PRINTED >> 20)
+        said = words.accidents.ACCIDENTS[kind].filled(seconds=f"{seconds:g}", megabytes=PRINTED >> 20)
         raise AccidentError(kind, said, failure.trace if failure else ())
 
     def _death(self) -> AccidentError:
         """What a process that ended without an answer died of."""
         code = self.child.wait()
         if code >= 0:
-            return AccidentError("ended", words.ACCIDENTS["ended"].filled(code=code))
+            return AccidentError("ended", words.accidents.ACCIDENTS["ended"].filled(code=code))
         number = -code
         known = {s.value: s.name for s in signal.Signals}
         kind = {"SIGKILL": "killed", "SIGTERM": "told_to_end", "SIGINT": "told_to_end", "SIGHUP": "told_to_end"}.get(
             known.get(number, ""), "crashed"
         )
-        return AccidentError(kind, words.ACCIDENTS[kind].filled(signal=known.get(number, number)))
+        return AccidentError(kind, words.accidents.ACCIDENTS[kind].filled(signal=known.get(number, number)))
 
     def _interrupt(self) -> None:
         with contextlib.suppress(OSError, AttributeError):

@@ -43,7 +43,7 @@ class Report:
         self.console.print()
         self.console.print(exercise.task(), markup=False, soft_wrap=True)
         self.console.print()
-        said = words.WHAT_TO_DO if commands else words.WRITE_THERE
+        said = words.command.WHAT_TO_DO if commands else words.command.WRITE_THERE
         said = said.filled(file=self.workspace.file(exercise.name))
         self._commands(said, exercise, ("check", "watch", "hint") if commands else ())
 
@@ -57,18 +57,18 @@ class Report:
         if verdict.kind == "unreadable":
             return
         if not verdict.right:
-            self._commands(words.WHEN_WRONG, verdict.exercise, ("hint",))
+            self._commands(words.command.WHEN_WRONG, verdict.exercise, ("hint",))
         elif self.workspace.following(name) is None:
             self.all_done()
         else:
-            self._commands(words.WHEN_RIGHT, verdict.exercise, ("solution", ""))
+            self._commands(words.command.WHEN_RIGHT, verdict.exercise, ("solution", ""))
 
     def hints(self, exercise: Exercise, count: int, *, commands: bool = True) -> None:
         for number, hint in enumerate(exercise.hints[:count], 1):
-            self.console.print(words.HINT(number=number, total=len(exercise.hints)), style="bold")
+            self.console.print(words.command.HINT(number=number, total=len(exercise.hints)), style="bold")
             self._indented(hint(), 2)
         if commands and count < len(exercise.hints):
-            self._commands(words.MORE_HINTS, exercise, ("hint",))
+            self._commands(words.command.MORE_HINTS, exercise, ("hint",))
 
     def solution(self, exercise: Exercise) -> None:
         """Every line whole: wrapped in a terminal, and as it was written where it is piped."""
@@ -83,9 +83,9 @@ class Report:
 
     def was_reset(self, exercise: Exercise, kept: Path | None) -> None:
         file = self.workspace.file(exercise.name)
-        self.say(words.RESET.filled(file=file))
+        self.say(words.command.RESET.filled(file=file))
         if kept:
-            self.say(words.KEPT.filled(file=kept))
+            self.say(words.command.KEPT.filled(file=kept))
 
     def list_all(self, current: str | None = None) -> None:
         """Every exercise, with an arrow at the current one: by default the first that is not passed."""
@@ -104,7 +104,7 @@ class Report:
         """The names one by one, with a bar in a terminal."""
         from rich.progress import track
 
-        yield from track(names, description=words.CHECKING(), console=self.console, transient=True)
+        yield from track(names, description=words.command.CHECKING(), console=self.console, transient=True)
 
     def summary(self, verdicts: Sequence[Verdict]) -> None:
         """A line for each exercise, with the first sentence of what is not right."""
@@ -116,7 +116,7 @@ class Report:
         self._how_far()
 
     def all_done(self) -> None:
-        self.say(words.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
+        self.say(words.command.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
 
     def _indented(self, text: str, columns: int) -> None:
         """Text whose every line begins so many columns in."""
@@ -128,7 +128,7 @@ class Report:
     def _how_far(self) -> None:
         passed = sum(self.workspace.standing(name).passed for name in exercises.NAMES)
         self.console.print()
-        self.say(words.HOW_FAR.filled(passed=passed, total=len(exercises.NAMES)))
+        self.say(words.command.HOW_FAR.filled(passed=passed, total=len(exercises.NAMES)))
 
     def _commands(self, said: Said, exercise: Exercise, actions: Sequence[str]) -> None:
         """What can be typed next, a line each."""
@@ -137,7 +137,7 @@ class Report:
         lines = [f"{advice.program()} practice{f' {a} {exercise.name}' if a else ''}{where}" for a in actions]
         for line, action in zip(lines, actions, strict=True):
             padded = line.ljust(max(map(len, lines)))
-            self.console.print(f"  {padded}  {words.DOES[action]()}", markup=False, soft_wrap=True)
+            self.console.print(f"  {padded}  {words.command.DOES[action]()}", markup=False, soft_wrap=True)
 
 
 def _title(name: str) -> str:

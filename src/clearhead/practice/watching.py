@@ -45,12 +45,12 @@ class Watch:
             self.workspace.lay_down(self.exercise)
             with keys(self.press) as listening:
                 if not listening:
-                    self.report.say(words.NO_KEYS)
+                    self.report.say(words.command.NO_KEYS)
                 try:
                     self._follow(watch)
                 finally:
                     self.dismiss()
-        self.report.say(words.GOODBYE)
+        self.report.say(words.command.GOODBYE)
         return RIGHT if self.right else WRONG
 
     def _follow(self, watch: Any) -> None:
@@ -103,7 +103,7 @@ class Watch:
                 self.report.say(refused.said)
                 self._prompt()
             except OSError as error:
-                self.report.say(words.CANNOT.filled(error=error))
+                self.report.say(words.command.CANNOT.filled(error=error))
                 self._prompt()
 
     def _do(self, key: str) -> None:
@@ -112,7 +112,7 @@ class Watch:
             if key in ("y", "ㅛ"):
                 self.report.was_reset(self.exercise, self.workspace.reset(self.exercise))
             else:
-                self.report.say(words.NOT_RESET)
+                self.report.say(words.command.NOT_RESET)
             self._prompt()
             return
         action = {name: getattr(self, f"_{name}") for name in ACTIONS}.get(KEYS.get(key.lower(), ""))
@@ -151,14 +151,14 @@ class Watch:
 
     def _reset(self) -> None:
         self.asking = True
-        self.report.say(words.RESET_SURE.filled(name=self.exercise.name))
+        self.report.say(words.command.RESET_SURE.filled(name=self.exercise.name))
 
     def _quit(self) -> None:
         self.stop.set()
 
     def _prompt(self) -> None:
         self.report.warn()
-        self.report.say(words.KEYS_WHEN_RIGHT if self.right else words.KEYS, style="dim")
+        self.report.say(words.command.KEYS_WHEN_RIGHT if self.right else words.command.KEYS, style="dim")
 
 
 ACTIONS = ("next", "hint", "list", "reset", "quit")
@@ -216,5 +216,5 @@ def _watchfiles() -> Any:
     try:
         from watchfiles import watch
     except ModuleNotFoundError as error:
-        raise RefusedError(words.NEEDS_WATCHFILES.filled(command=advice.install("practice"))) from error
+        raise RefusedError(words.command.NEEDS_WATCHFILES.filled(command=advice.install("practice"))) from error
     return watch

@@ -146,7 +146,8 @@ Two sentences of 16 words come as X (2, 16, 512). Before you run anything, say w
 place of the dots.
 
 First one head: queries and keys are d = 64 wide, values d_v = 32.
-Then multi-head attention over the same X: d_model = 512, 8 heads of equal width, and an output projection.
+Then multi-head attention over the same X: d_model = 512, 8 heads of equal width, and an output projection. The last
+four answers are about it. It is the subject of note 03: read “The formula” there first, or come back after it.
 
     Q, K, V        what the projections make of X
     scores         every query against every key
@@ -160,7 +161,9 @@ Then multi-head attention over the same X: d_model = 512, 8 heads of equal width
 단어 16개짜리 문장 두 개가 X (2, 16, 512)로 들어옵니다. 실행하기 전에 단계마다 모양을 짐작해서 점 세 개 자리에 적으세요.
 
 먼저 헤드가 하나일 때입니다. 쿼리와 키의 폭은 d = 64이고 값의 폭은 d_v = 32입니다.
-그다음은 같은 X로 하는 멀티 헤드 어텐션입니다. d_model = 512이고, 폭이 같은 헤드 8개와 출력 투영이 있습니다.
+그다음은 같은 X로 하는 멀티 헤드 어텐션입니다. d_model = 512이고, 폭이 같은 헤드 8개와 출력 투영이 있습니다. 마지막
+네 답이 여기에 해당합니다. 멀티 헤드 어텐션은 03번 노트에서 배웁니다. 그 노트의 “수식” 절을 먼저 읽거나, 읽은 뒤에
+돌아와서 채우세요.
 
     Q, K, V        투영 행렬로 X에서 만든 것
     scores         모든 쿼리와 모든 키를 맞추어 본 점수

@@ -165,7 +165,9 @@ decimals are exact enough.
 3. The scores 100, 101, 102, with powers of two again.
 4. Four words have the scores 3, 1, 1, 0 and the values 13, 0, 13, 26. Powers of two: what is the mixture?
 5. One word, X = (1, 2), and two heads of width 1. In head 1 all numbers of W_Q, W_K and W_V are 0.5, in head 2 they
-   are 0.3. What does each head give, and what are the two concatenated?
+   are 0.3. What does each head give, and what are the two concatenated? (Heads come in note 03. For now: a head
+   makes a query, a key and a value of X by a dot product with each of its matrices and attends with them, and to
+   concatenate is to lay side by side.)
 
     shares_of_two, shares_of_e, shares_shifted  three numbers each, in the order of the scores
     mixture, head_1, head_2                     one number each
@@ -178,7 +180,9 @@ decimals are exact enough.
 3. 점수가 100, 101, 102이고 다시 2의 거듭제곱을 쓰면 얼마일까요?
 4. 네 단어의 점수가 3, 1, 1, 0이고 값이 13, 0, 13, 26입니다. 2의 거듭제곱을 쓰면 섞은 값은 얼마일까요?
 5. 단어는 X = (1, 2) 하나이고, 폭이 1인 헤드가 둘 있습니다. 헤드 1에서는 W_Q, W_K, W_V의 모든 수가 0.5이고 헤드
-   2에서는 0.3입니다. 헤드의 출력은 각각 얼마이고, 둘을 이어 붙이면 무엇일까요?
+   2에서는 0.3입니다. 헤드의 출력은 각각 얼마이고, 둘을 이어 붙이면 무엇일까요? (헤드는 03번 노트에서 배웁니다.
+   여기서는 이것만 알면 됩니다. 헤드마다 X와 자기 행렬의 점곱으로 쿼리, 키, 값을 만들어 어텐션을 계산하고, 이어
+   붙인다는 것은 나란히 놓는다는 뜻입니다.)
 
     shares_of_two, shares_of_e, shares_shifted  수 세 개씩, 점수의 순서대로
     mixture, head_1, head_2                     수 하나씩
