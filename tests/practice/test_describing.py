@@ -113,3 +113,18 @@ def test_what_is_shown_never_belies_what_is_said():
 def test_a_factor_that_reads_as_one_is_not_spoken_of(rng):
     right = rng.standard_normal((2, 3, 4))
     assert described(PLAIN, "y", right, right * (1 + 1e-6)) == ()
+
+
+def test_a_mask_is_counted_either_way():
+    mask = np.tri(4, dtype=bool)
+    part = Part(solution=len, judge=len, outputs={"mask": "n n_k"})
+    assert described(part, "mask", mask, ~mask)[0] == words.seen.EXCHANGED
+    shifted = np.tri(4, k=-1, dtype=bool)
+    assert described(part, "mask", mask, shifted)[0] == words.seen.TOO_MANY_AND_TOO_FEW.filled(extra=0, missing=4)
+
+
+def test_rows_with_a_factor_or_a_number_of_their_own(rng):
+    right, own = rng.standard_normal((2, 3, 4)), rng.standard_normal((2, 3, 1))
+    assert described(PLAIN, "y", right, right * own)[0] == words.seen.ROW_FACTORS
+    assert described(PLAIN, "y", right, right + own)[0] == words.seen.ROW_SHIFTS
+    assert described(PLAIN, "y", right[..., :2], right[..., :2] * rng.standard_normal((2, 3, 2))) == ()

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from clearhead.languages import LANGUAGES
-from clearhead.practice import exercises, grading
+from clearhead.practice import exercises, explaining
 from clearhead.practice.comparing import difference
 from clearhead.practice.exercise import Exercise, Part
-from clearhead.practice.grading import check, mistaken, ours, theirs, trials
+from clearhead.practice.grading import check
 from clearhead.practice.naming import agree
 from clearhead.practice.probes import probes
+from clearhead.practice.trying import mistaken, ours, theirs, trials
 
 FOLDER = Path(exercises.__file__).parent
 RIGHT, WRONG = Path(__file__).parent / "right", Path(__file__).parent / "wrong"
@@ -81,7 +82,8 @@ def test_right_answers_written_otherwise_are_right(exercise: Exercise, part: Par
 
 @pytest.mark.parametrize(("exercise", "part", "mistake"), MISTAKES)
 def test_each_mistake_is_caught_and_named(exercise: Exercise, part: Part, mistake, monkeypatch):
-    monkeypatch.setattr(grading, "EXPLAINING", 0)  # the smallest counterexample is another test's
+    monkeypatch.setattr(explaining, "EXPLAINING", 0)  # the smallest counterexample is another test's
+    monkeypatch.setattr(explaining, "NAMING", 60)  # a machine may be busy
     wrong = learners(exercise.name, mistake) if part.adapt else mistake.wrong
     verdict = check(exercise, {part.name: completed(part, mistake) if answers_a_dict(part) else wrong})
     assert (verdict.right, verdict.mistake) == (False, mistake.name), (verdict.kind, verdict.said)

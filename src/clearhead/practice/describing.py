@@ -85,6 +85,9 @@ def _is_causal(expected: np.ndarray) -> bool:
 
 def _as_a_whole(expected: np.ndarray, got: np.ndarray, tolerance: float) -> Iterator[Said]:
     """One factor, one number added, or the right rows or columns in another order."""
+    if expected.dtype == bool and got.dtype == bool:
+        yield from _truths(expected, got)
+        return
     a, b = expected.astype(np.float64), got.astype(np.float64)
     if not (np.isfinite(a).all() and np.isfinite(b).all()) or a.size < 2:
         return
@@ -104,6 +107,30 @@ def _as_a_whole(expected: np.ndarray, got: np.ndarray, tolerance: float) -> Iter
         if a.ndim >= -axis and a.shape[axis] > 1 and _is_permuted(a, b, axis, tolerance):
             yield said
             return
+    yield from _row_by_row(a, b, tolerance)
+
+
+def _truths(expected: np.ndarray, got: np.ndarray) -> Iterator[Said]:
+    """A mask: how it differs, either way."""
+    extra, missing = int((got & ~expected).sum()), int((expected & ~got).sum())
+    if (expected == ~got).all():
+        yield words.seen.EXCHANGED
+    elif extra or missing:
+        yield words.seen.TOO_MANY_AND_TOO_FEW.filled(extra=extra, missing=missing)
+
+
+def _row_by_row(a: np.ndarray, b: np.ndarray, tolerance: float) -> Iterator[Said]:
+    """Rows that are right but for one factor, or one number added, of each row's own."""
+    if a.ndim < 1 or a.shape[-1] < 3:  # any two numbers are a row of such a kind
+        return
+    large = np.take_along_axis(a, np.abs(a).argmax(axis=-1, keepdims=True), -1)
+    if (large != 0).all():
+        factors = np.take_along_axis(b, np.abs(a).argmax(axis=-1, keepdims=True), -1) / large
+        if (np.abs(factors) > 1e-9).all() and not differing(a * factors, b, tolerance).any():
+            yield words.seen.ROW_FACTORS
+            return
+    if not differing(a + np.median(b - a, axis=-1, keepdims=True), b, tolerance).any():
+        yield words.seen.ROW_SHIFTS
 
 
 def _is_permuted(a: np.ndarray, b: np.ndarray, axis: int, tolerance: float) -> bool:

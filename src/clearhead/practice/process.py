@@ -21,7 +21,7 @@ from typing import Any
 
 from clearhead.files import write_whole
 from clearhead.languages import Said
-from clearhead.practice import exercises, grading, wire, words
+from clearhead.practice import exercises, grading, trying, wire, words
 from clearhead.practice.answers import AccidentError, Failure, Outcome
 from clearhead.practice.exercise import Exercise, Part
 from clearhead.practice.loops import is_stub
@@ -58,7 +58,7 @@ def check_file(
             for part in exercise.parts:
                 if is_stub(source, part.name):
                     break
-                grading.trials(part)  # remembered, for when the answers come
+                trying.trials(part)  # remembered, for when the answers come
             process.start(exercise.seconds)
             verdict = grading.grade(exercise, process.ask, {part.name: source for part in exercise.parts})
         except AccidentError as accident:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from clearhead.practice import words
 from clearhead.practice.answers import Failure, Foreign, Outcome
 from clearhead.practice.comparing import Difference, bare, differing, kind_of
 from clearhead.practice.exercise import Part
+from clearhead.practice.probes import Probe
 
 
 def sentence(part: Part, kind: str, came: Outcome, found: Difference | None) -> Said:
@@ -29,6 +31,14 @@ def failed(what: Said, name: str, failure: Failure) -> Said:
     error = f"{failure.name}: {failure.message}" if failure.message else failure.name
     said = words.accidents.FAILURES.get(failure.name, words.accidents.FAILURES[""])
     return said.filled(what=what.filled(name=name), error=error)
+
+
+def sizes_in(message: str, probe: Probe) -> tuple[Said, ...]:
+    """An error speaks of sizes as numbers; which letters those are in this call, where each is one letter's alone."""
+    numbers = {int(number) for number in re.findall(r"\d+", message)}
+    sizes = [size for _, size in probe.sizes]
+    letters = [f"{letter} = {size}" for letter, size in probe.sizes if size in numbers and sizes.count(size) == 1]
+    return (words.found.SIZES.filled(letters=", ".join(letters)),) if letters else ()
 
 
 def is_blank(part: Part, found: Difference | None) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from clearhead.languages import Said
 from clearhead.practice import sections
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 
 def causal_mask(n: int, n_k: int | None = None) -> np.ndarray:
@@ -38,6 +38,11 @@ def inverted(n: int, n_k: int | None = None) -> np.ndarray:
     return ~causal_mask(n, n_k)
 
 
+@variant_of(inverted)
+def inverted_in_the_corner(n: int, n_k: int | None = None) -> np.ndarray:
+    return ~np.tri(n, n_k, dtype=bool)
+
+
 @mistake(
     "The diagonal is hidden too, so a word does not see itself, and the first of a text sees nothing at all. Its own "
     "place counts as past: j ≤ i, not j < i.",
@@ -60,6 +65,11 @@ def diagonal_hidden(n: int, n_k: int | None = None) -> np.ndarray:
 def wrong_triangle(n: int, n_k: int | None = None) -> np.ndarray:
     n_k = n if n_k is None else n_k
     return np.triu(np.ones((n, n_k), bool), n_k - n)
+
+
+@variant_of(wrong_triangle)
+def wrong_triangle_in_the_corner(n: int, n_k: int | None = None) -> np.ndarray:
+    return np.triu(np.ones((n, n if n_k is None else n_k), bool))
 
 
 @mistake(
@@ -175,8 +185,10 @@ EXERCISE = Exercise(
             examples=("causal_mask(3)", "causal_mask(2, 5)"),
             mistakes=(
                 inverted,
+                inverted_in_the_corner,
                 diagonal_hidden,
                 wrong_triangle,
+                wrong_triangle_in_the_corner,
                 top_left_corner,
                 always_square,
                 ones_and_zeros,

@@ -71,11 +71,35 @@ def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | Non
     "The output has as many rows as the memory has: the memory asked, and X answered. Who writes asks: the queries "
     "come from X, the keys and values from the memory.",
     "출력의 행 수가 메모리의 길이와 같습니다. 메모리가 묻고 X가 대답한 것입니다. 쓰는 쪽이 물어야 하므로 쿼리는 "
-    "X에서, 키와 값은 메모리에서 만드세요.",
+    "쿼리는 X에서, 키와 값은 메모리에서 만드세요.",
     explained=sections.BLOCKS_AND_DECODING,
 )
 def sources_swapped(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return cross_attention(memory, X, W[0], W[1], W[2], mask)
+
+
+@mistake(
+    "The queries were made from the memory and the keys from X. The weights then have a row for each source word, and "
+    "no longer fit the values. Queries come from X, keys and values from the memory.",
+    "쿼리를 메모리로, 키를 X로 만들었습니다. 그러면 가중치의 행이 원문 단어마다 하나씩이 되어 값과 맞지 않습니다. "
+    "쿼리는 X에서, 키와 값은 메모리에서 만드세요.",
+    explained=sections.BLOCKS_AND_DECODING,
+)
+def queries_and_keys_swapped(
+    X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None
+) -> Answer:
+    return attended(memory @ W[0], X @ W[1], memory @ W[2], mask)
+
+
+@mistake(
+    "The values were made from X: the weights find the right source words, and then the target's own words are heard. "
+    "Keys and values come from the memory together.",
+    "값을 X로 만들었습니다. 가중치는 원문 단어를 찾았는데 들은 것은 번역문의 단어입니다. 키와 값은 함께 메모리에서 "
+    "만드세요.",
+)
+def values_from_x(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
+    weights = cross_attention(X, memory, W[0], W[1], W[2], mask)[1]
+    return weights @ (X @ W[2]), weights
 
 
 @mistake(
@@ -268,6 +292,8 @@ EXERCISE = Exercise(
             ),
             mistakes=(
                 sources_swapped,
+                queries_and_keys_swapped,
+                values_from_x,
                 memory_ignored,
                 one_matrix_for_queries_and_keys,
                 no_scaling,

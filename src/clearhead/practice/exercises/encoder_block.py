@@ -117,6 +117,57 @@ def no_residual_connections(x: np.ndarray, block: Block, num_heads: int) -> np.n
 
 
 @mistake(
+    "After attention only what was heard is left: the first residual connection is missing. Normalise x + heard.",
+    "어텐션 다음에 들은 것만 남았습니다. 첫째 잔차 연결이 빠졌습니다. x + 들은 것을 정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def first_residual_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(heard(x, block, num_heads), block, 1)
+    return norm(x + thought(x, block), block, 2)
+
+
+@mistake(
+    "After the feed-forward only what was thought is left: the second residual connection is missing. Normalise what "
+    "went into the feed-forward plus what came out of it.",
+    "피드 포워드 다음에 생각한 것만 남았습니다. 둘째 잔차 연결이 빠졌습니다. 피드 포워드에 들어간 것과 나온 것을 더해 "
+    "정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def second_residual_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(x + heard(x, block, num_heads), block, 1)
+    return norm(thought(x, block), block, 2)
+
+
+@mistake(
+    "The weights are too sharp: the scores were not divided by the root of a head's width.",
+    "가중치가 너무 뾰족합니다. 점수를 헤드 폭의 제곱근으로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
+)
+def not_scaled(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    return finished(x, heard(x, block, num_heads, width=1), block)
+
+
+@mistake(
+    "The output was not normalised: the second norm is missing.",
+    "출력을 정규화하지 않았습니다. 둘째 정규화가 빠졌습니다.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def second_norm_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(x + heard(x, block, num_heads), block, 1)
+    return x + thought(x, block)
+
+
+@mistake(
+    "What attention gave goes into the feed-forward as it is: the first norm is missing. Normalise after each sum.",
+    "어텐션의 결과를 그대로 피드 포워드에 넣었습니다. 첫째 정규화가 빠졌습니다. 더할 때마다 정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def first_norm_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = x + heard(x, block, num_heads)
+    return norm(x + thought(x, block), block, 2)
+
+
+@mistake(
     "The second sum adds the block's input, not what came out of the first norm. The feed-forward's residual "
     "connection starts where the feed-forward starts.",
     "두 번째 합에서 첫 정규화의 결과가 아니라 블록의 입력을 더했습니다. 피드 포워드의 잔차 연결은 피드 포워드가 받은 "
@@ -294,7 +345,12 @@ EXERCISE = Exercise(
             mistakes=(
                 pre_norm,
                 no_residual_connections,
+                first_residual_left_out,
+                second_residual_left_out,
                 residual_from_the_input,
+                first_norm_left_out,
+                second_norm_left_out,
+                not_scaled,
                 norm_over_the_positions,
                 scaled_by_the_model_width,
                 merged_without_a_swap,

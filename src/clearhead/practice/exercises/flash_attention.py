@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from clearhead.languages import Said
 from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercises.memory_efficient_attention import ask
 
 
 def flash_attention(
@@ -75,8 +76,34 @@ def shares(scores: np.ndarray) -> np.ndarray:
     return powers / np.where(total == 0, 1, total)
 
 
+def by_blocks_of_queries(
+    attended: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    Q: np.ndarray,
+    K: np.ndarray,
+    mask: np.ndarray | None,
+    block_size: int,
+) -> np.ndarray:
+    """Rows that are computed a block at a time, so that the whole matrix is never there: attended(Q, mask)."""
+    allowed = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    blocks = [slice(i, i + block_size) for i in range(0, Q.shape[-2], block_size)]
+    return np.concatenate([attended(Q[..., rows, :], allowed[..., rows, :]) for rows in blocks], axis=-2)
+
+
 def over(mixed: np.ndarray, total: np.ndarray) -> np.ndarray:
     return mixed / np.where(total == 0, 1, total)
+
+
+@mistake(
+    "The answer is right, but the whole matrix of scores was held at once, which is what tiles are there to avoid. "
+    "Go through the keys block by block, and keep the largest score, the total and the mix in between.",
+    "답은 맞지만 점수 행렬 전체를 한꺼번에 만들었습니다. 타일로 나누는 까닭이 바로 그것을 피하려는 것입니다. 키를 "
+    "블록마다 훑으면서 최댓값, 합계, 섞은 값만 남기세요.",
+    explained=sections.WHY_NO_MATRIX,
+)
+def the_whole_matrix(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
+) -> np.ndarray:
+    return flash_attention(Q, K, V, mask, block_size=max(Q.shape[-2], K.shape[-2]))
 
 
 @mistake(
@@ -147,9 +174,12 @@ def last_block_lost(
 def not_divided(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
 ) -> np.ndarray:
-    scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size)], axis=-1)
-    top = scores.max(axis=-1, keepdims=True)
-    return np.exp(scores - np.where(np.isneginf(top), 0, top)) @ V
+    def attended(Q: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size)], axis=-1)
+        top = scores.max(axis=-1, keepdims=True)
+        return np.exp(scores - np.where(np.isneginf(top), 0, top)) @ V
+
+    return by_blocks_of_queries(attended, Q, K, mask, block_size)
 
 
 @mistake(
@@ -178,8 +208,11 @@ def masked_block_is_nan(
 def first_columns_of_the_mask(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
 ) -> np.ndarray:
-    scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size, columns=0)], axis=-1)
-    return shares(scores) @ V
+    def attended(Q: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size, columns=0)], axis=-1)
+        return shares(scores) @ V
+
+    return by_blocks_of_queries(attended, Q, K, mask, block_size)
 
 
 @mistake(
@@ -225,6 +258,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((500 * Q, K, V), {"block_size": 4})
     yield Call((Q[:, :1], K, V, np.arange(7) == 6), {"block_size": 7})
     yield Call((Q, K, V))
+    yield Call(tuple(rng.standard_normal((384, width)) for width in (2, 2, 3)), {"block_size": 24})
 
 
 TASK = Said(
@@ -286,15 +320,17 @@ EXERCISE = Exercise(
         Part(
             solution=flash_attention,
             judge=by_definition,
+            ask=ask,
             draw=draw,
             sizes={"b": 2, "n_q": 5, "n_k": 7, "d": 3, "d_v": 4},
             further=further,
-            outputs={"output": "b n_q d_v"},
+            outputs={"output": "b n_q d_v", "little_memory": ""},
             examples=(
                 "flash_attention(np.zeros((1, 2)), np.zeros((4, 2)), np.array([[8.0], [4.0], [2.0], [8.0]]), "
                 "block_size=2)",
             ),
             mistakes=(
+                the_whole_matrix,
                 blocks_averaged,
                 nothing_scaled_down,
                 total_not_scaled_down,

@@ -63,14 +63,43 @@ def empty_row_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
 
 
 @mistake(
-    "−1e4 is a score like any other: a row without keys becomes the plain average of all values, and where the real "
-    "scores are lower still, hidden keys leak. Use −np.inf, which no score is below, and zeros for a row without keys.",
-    "−1e4도 하나의 점수일 뿐입니다. 볼 키가 없는 행은 모든 값의 단순 평균이 되고, 진짜 점수가 더 낮은 곳에서는 가려진 "
-    "키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
+    "Right until the scores are very low: a hidden key has the score −1e9 or the like, which is higher than the real "
+    "ones then and takes all the weight. Only −np.inf is below every score.",
+    "점수가 아주 낮아지면 틀립니다. 가려진 키의 점수를 −1e9 같은 수로 두면, 진짜 점수가 그보다 낮을 때 가려진 키가 "
+    "가중치를 모두 가져갑니다. 어떤 점수보다도 낮은 것은 −np.inf뿐입니다.",
+    explained=sections.LEAKS,
+)
+def leaks_below_a_large_number(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e9, guarded=True)
+
+
+@variant_of(leaks_below_a_large_number)
+def leaks_below_minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e4, guarded=True)
+
+
+def filled(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray, number: float, *, guarded: bool = False
+) -> Both:
+    weights = unguarded(np.where(mask, scaled(Q, K), number))
+    return mixed(weights * mask.any(axis=-1, keepdims=True) if guarded else weights, V)
+
+
+@mistake(
+    "−1e4, or −1e9, is a score like any other: a row without keys becomes the plain average of all values, and where "
+    "the real scores are lower still, hidden keys leak. Use −np.inf, which no score is below, and zeros for a row "
+    "without keys.",
+    "−1e4나 −1e9도 하나의 점수일 뿐입니다. 볼 키가 없는 행은 모든 값의 단순 평균이 되고, 진짜 점수가 더 낮은 곳에서는 "
+    "가려진 키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
     explained=sections.LEAKS,
 )
 def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e4)), V)
+    return filled(Q, K, V, mask, -1e4)
+
+
+@variant_of(minus_ten_thousand)
+def minus_a_thousand_million(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e9)
 
 
 @mistake(
@@ -164,6 +193,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((words, words, np.arange(6.0).reshape(3, 2), np.tri(3, dtype=bool)))
     yield Call((np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), np.array([True, True, False, False, True])))
     yield Call((Q[:1], K[:1], V[:1], np.array([[False]])))
+    yield Call((*unmasked.low_scores(2**17), V, mask))
 
 
 TASK = Said(
@@ -229,6 +259,9 @@ EXERCISE = Exercise(
                 empty_row_nan,
                 empty_row_averaged,
                 minus_ten_thousand,
+                minus_a_thousand_million,
+                leaks_below_a_large_number,
+                leaks_below_minus_ten_thousand,
                 hidden_score_zero,
                 mask_after_softmax,
                 mask_inverted,

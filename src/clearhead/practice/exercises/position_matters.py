@@ -140,6 +140,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((*arrays, np.array([1, 0, 2, 3, 4])))
     yield Call((*arrays, np.arange(5)))
     yield Call((arrays[0][:1], arrays[1][:1], *arrays[2:], np.array([0])))
+    yield Call((40 * arrays[0], 40 * arrays[1], *arrays[2:], np.array([2, 4, 1, 0, 3])))  # scores whose powers overflow
 
 
 TASK = Said(

@@ -10,7 +10,7 @@ import numpy as np
 
 from clearhead.languages import Said
 from clearhead.practice import sections
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises.softmax import unguarded
 
 Both = tuple[np.ndarray, np.ndarray]
@@ -178,6 +178,33 @@ def masked_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = 
     return mixed(scores if mask is None else np.where(mask, scores, 0), V)
 
 
+@mistake(
+    "Right until the scores are very low: a masked key has the score −1e9 or the like, which is higher than the real "
+    "ones then and takes all the weight. Only −np.inf is below every score.",
+    "점수가 아주 낮아지면 틀립니다. 가려진 키의 점수를 −1e9 같은 수로 두면, 진짜 점수가 그보다 낮을 때 가려진 키가 "
+    "가중치를 모두 가져갑니다. 어떤 점수보다도 낮은 것은 −np.inf뿐입니다.",
+    explained=sections.LEAKS,
+)
+def a_large_number_for_infinity(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
+    return filled(Q, K, V, mask, -1e9)
+
+
+@variant_of(a_large_number_for_infinity)
+def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
+    return filled(Q, K, V, mask, -1e4)
+
+
+def filled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask, number: float) -> Both:
+    scores = products(Q, K) / np.sqrt(Q.shape[-1])
+    return mixed(scores if mask is None else np.where(mask, scores, number), V)
+
+
+def low_scores(base: int) -> Both:
+    """Queries (3, 4) and keys (5, 4) with scores near −2 · base², whole numbers, so that they are exact."""
+    steps = np.arange(20.0).reshape(5, 4) % 7
+    return np.full((3, 4), -float(base)), base + steps
+
+
 def random_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean mask that leaves every query at least one key, and where there are several forbids it one."""
     mask = rng.random(shape) < 0.5
@@ -202,6 +229,8 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((100 * Q, 100 * K, V, random_mask(rng, (3, 4))))
     yield Call((np.array([[1.0, 0.0]]), np.array([[0.0, 3.0], [1.0, 1.0]]), np.array([[1.0], [2.0]])))
     yield Call((rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), rng.standard_normal((1, 2))))
+    for base in (2**8, 2**17):
+        yield Call((*low_scores(base), rng.standard_normal((5, 2)), random_mask(rng, (3, 5))))
 
 
 TASK = Said(
@@ -215,8 +244,8 @@ projection, is done here: Q, K and V are given. Four are left, and between the s
     output  = weights V
 
 Where `mask` is given, a query attends only to the keys where it is True; every query has at least one of those. Return
-the output and the weights. Only the last two axes take part, and any axes before them are carried along. Large scores
-must do no harm.
+the output and the weights. Only the last two axes take part, and any axes before them are carried along. Scores that
+are very high or very low must do no harm.
 
     Q     (…, n_q, d)
     K     (…, n_k, d)
@@ -233,7 +262,7 @@ V가 인자로 들어옵니다. 남은 것은 네 단계이고, 그 둘째와 �
     출력   = 가중치 V
 
 `mask`를 주면 쿼리는 마스크가 True인 키만 봅니다. 그런 키가 쿼리마다 적어도 하나 있습니다. 출력과 가중치를 돌려주세요.
-계산에는 마지막 두 축만 쓰이고 그 앞의 축은 그대로 따라옵니다. 점수가 커도 망가지지 않아야 합니다.
+계산에는 마지막 두 축만 쓰이고 그 앞의 축은 그대로 따라옵니다. 점수가 아주 높거나 낮아도 망가지지 않아야 합니다.
 
     Q     (…, n_q, d)
     K     (…, n_k, d)
@@ -294,6 +323,8 @@ EXERCISE = Exercise(
                 mask_inverted,
                 mask_after_softmax,
                 masked_score_zero,
+                a_large_number_for_infinity,
+                minus_ten_thousand,
             ),
         ),
     ),

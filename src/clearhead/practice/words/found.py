@@ -73,6 +73,9 @@ FOUND = {
     ),
 }
 
+# An error speaks of sizes: which letters of the task they are.
+SIZES = Said("In this call {letters}.", "이 호출에서는 {letters}입니다.")
+
 # How many things, as one counts them aloud; more are written as digits.
 HOW_MANY = {
     1: Said("1", "한"),

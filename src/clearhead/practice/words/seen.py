@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from clearhead.languages import Said
 
+NOT_ALONE = Said(
+    "That explains ordinary calls. In others something more is wrong: mend this first, and check again.",
+    "보통의 호출은 이것으로 설명됩니다. 다른 호출에는 또 다른 문제가 있으니, 이것부터 고치고 다시 채점하세요.",
+)
 COLUMNS_SUM_TO_ONE = Said(
     "The columns sum to 1 and the rows do not: each key hands out its weight over the queries. Softmax should run over "
     "the keys, along the last axis.",
@@ -22,6 +26,35 @@ LEAK = Said(
 FUTURE = Said(
     "Query {query} looks into the future: it gives weight {weight} to key {key}.",
     "쿼리 {query}에서 미래를 봅니다. 키 {key}의 가중치가 {weight}입니다.",
+)
+IGNORED = Said(
+    "`{argument}` makes no difference to it, and should: with other numbers in `{argument}` it stays the same.",
+    "`{argument}` 인자가 쓰이지 않습니다. 다른 수를 넣어도 이 출력이 그대로입니다.",
+)
+REACHES = Said(
+    "Changing `{argument}` at {letter} = {place} changes it at {letter} = {other}, which must not depend on that.",
+    "`{argument}` 인자를 {letter} = {place}에서 바꾸었더니, 상관없어야 할 {letter} = {other}의 출력이 달라집니다.",
+)
+MISSES = Said(
+    "Changing `{argument}` at {letter} = {place} should change it at {letter} = {other}, and does not.",
+    "`{argument}` 인자를 {letter} = {place}에서 바꾸면 {letter} = {other}의 출력도 달라져야 하는데 그대로입니다.",
+)
+OTHERS_RIGHT = Said(
+    "{names} is right, so what is wrong comes after it.",
+    "{names} 값은 맞습니다. 그다음 단계를 살펴보세요.",
+)
+EXCHANGED = Said("True and False are exchanged everywhere.", "True와 False가 모두 서로 바뀌었습니다.")
+TOO_MANY_AND_TOO_FEW = Said(
+    "True where it should be False: {extra} times, False where it should be True: {missing} times.",
+    "False여야 하는데 True인 칸이 {extra}개, True여야 하는데 False인 칸이 {missing}개입니다.",
+)
+ROW_FACTORS = Said(
+    "Each row is right but for a factor of its own: what each row was divided by, or multiplied with, is wrong.",
+    "행마다 서로 다른 수가 곱해진 것만 빼면 맞습니다. 행마다 나누거나 곱한 수가 틀렸습니다.",
+)
+ROW_SHIFTS = Said(
+    "Each row is right but for a number of its own that was added to all of it.",
+    "행마다 서로 다른 수가 더해진 것만 빼면 맞습니다.",
 )
 NEGATED = Said("Every number has the wrong sign.", "모든 수의 부호가 반대입니다.")
 FACTOR = Said(
