@@ -14,7 +14,7 @@ from clearhead.languages import Said
 from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
-MEASURED = 384 * 384  # weights from which on the memory is looked at
+MEASURED = 160 * 160  # weights from which on the memory is looked at
 
 
 def memory_efficient_attention(
@@ -225,7 +225,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((300 * Q, K, V, 4), {"mask": np.array([True, False, True, True, False])})
     yield Call((Q[:, :1], K, V))
     yield Call((Q, K, V, 50))
-    yield Call((*(rng.standard_normal((384, width)) for width in (2, 2, 3)), 24))
+    yield Call((*(rng.standard_normal((160, width)) for width in (2, 2, 3)), 8))
 
 
 TASK = Said(
