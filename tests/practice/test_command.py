@@ -9,6 +9,7 @@ import io
 import json
 
 import pytest
+from rich.cells import cell_len
 
 from clearhead import cli
 from clearhead.practice import exercises, words
@@ -271,3 +272,27 @@ def test_a_folder_that_a_check_begins_is_said_to_be_new(practice):
     assert "practice is new" in practice("check", "softmax")[1]
     practice()
     assert "practice is new" not in practice("check", "softmax")[1]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_task_is_filled_to_the_terminal(practice, monkeypatch, language, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = practice("weights_by_hand", "--lang", language)[1]
+    task = exercises.load("weights_by_hand").task(language)
+    assert " ".join(task.split()) in " ".join(shown.split())
+    lines = shown.splitlines()
+    question = next(i for i, line in enumerate(lines) if line.startswith("5. "))
+    filled = [lines[question]]
+    while lines[question + len(filled)]:
+        filled.append(lines[question + len(filled)])
+    assert all(cell_len(line) <= width for line in filled)
+    assert all(line.startswith("   ") for line in filled[1:])
+    assert len(filled) > 1
+
+
+def test_commands_that_are_too_long_have_what_they_do_below_them(practice, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = practice("softmax")[1].splitlines()
+    place = next(i for i, line in enumerate(lines) if line.strip() == "clearhead practice check softmax")
+    assert lines[place + 1].strip() == "check it"
