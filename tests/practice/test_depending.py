@@ -76,3 +76,15 @@ def test_a_mask_that_is_not_used():
     verdict = practice.check("masked_attention", without_the_mask)
     assert verdict.mistake is None
     assert any("mask" in said.en for said in verdict.said)
+
+
+def test_an_argument_that_matters_elsewhere_is_not_called_unused():
+    def right_but_for_low_scores(Q, K, V, mask):
+        scores = np.where(mask, Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]), -2e9)
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = np.round(powers / powers.sum(axis=-1, keepdims=True) * mask, 13)
+        return weights @ V, weights
+
+    verdict = practice.check("masked_attention", right_but_for_low_scores)
+    assert not verdict.right
+    assert not any("makes no difference" in said.en for said in verdict.said)

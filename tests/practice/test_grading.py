@@ -231,3 +231,11 @@ def test_two_mistakes_at_once_are_named_by_the_one_that_ordinary_calls_show():
     assert verdict.mistake == "not_scaled"
     assert verdict.said[1] == words.seen.NOT_ALONE
     assert practice.check("scaled_dot_product_attention", over_queries_and_no_maximum).said[1:]
+
+
+def test_outputs_in_another_order():
+    def weights_first(Q, K, V, mask=None):
+        return exercises.load("scaled_dot_product_attention").parts[0].solution(Q, K, V, mask)[::-1]
+
+    verdict = practice.check("scaled_dot_product_attention", weights_first)
+    assert verdict.said[1] == words.seen.OTHER_ORDER.filled(got="`weights`, `output`", expected="`output`, `weights`")

@@ -15,7 +15,7 @@ from clearhead.languages import Said
 from clearhead.practice import words
 from clearhead.practice.comparing import bare, differing
 from clearhead.practice.exercise import Part
-from clearhead.practice.probes import Moved, Probe, call_of, named_arguments
+from clearhead.practice.probes import Moved, Probe, call_of, named_arguments, probes
 
 
 class Both(NamedTuple):
@@ -41,7 +41,7 @@ def dependence(part: Part, probe: Probe, output: str, at: Callable[[Probe], Both
     for name in arrays:
         moved = at(probe._replace(moved=Moved(name)))
         matters = moved and _changes(part, still.expected, moved.expected).any()
-        if moved and matters and not _changes(part, still.got, moved.got).any():
+        if moved and matters and not _changes(part, still.got, moved.got).any() and _is_ignored(part, name, at):
             yield words.seen.IGNORED.filled(argument=name)
     letters = part.outputs.get(output, "").split()
     for name, array in arrays.items():
@@ -52,6 +52,15 @@ def dependence(part: Part, probe: Probe, output: str, at: Callable[[Probe], Both
                 moved = at(probe._replace(moved=Moved(name, axis, place)))
                 if moved:
                     yield from _along(part, still, moved, letters.index(letter), Moved(name, axis, place), letter)
+
+
+def _is_ignored(part: Part, name: str, at: Callable[[Probe], Both | None]) -> bool:
+    """Whether an argument makes no difference in an ordinary call either: in a special one it may be by chance."""
+    probe = probes(part)[0]
+    if name not in named_arguments(part, call_of(part, probe)):
+        return True
+    still, moved = at(probe), at(probe._replace(moved=Moved(name)))
+    return still is None or moved is None or not _changes(part, still.got, moved.got).any()
 
 
 def _axes(probe: Probe, shape: tuple[int, ...], letters: list[str]) -> Iterator[tuple[int, str]]:

@@ -93,6 +93,8 @@ def told(part: Part, finding: Finding, ask: Ask, shown: Probe) -> tuple[Said, ..
         return (said, *sizes_in(finding.outcome.failure.message, finding.trial.probe))
     if found is None or finding.kind not in ("shape", "values", "nan"):
         return (said,)
+    if turned := in_another_order(part, finding):
+        return (said, turned)
     if finding.kind == "shape":
         return (said, *about_axes(part, found))
     in_time = clock(EXPLAINING if finding.trial.seconds <= EXPLAINING else 0.0)
@@ -122,6 +124,18 @@ def told(part: Part, finding: Finding, ask: Ask, shown: Probe) -> tuple[Said, ..
     if not seen and finding.trial.probe.further is not None and part.sizes:
         seen = (words.seen.ONLY_FURTHER,)
     return (said, *seen)
+
+
+def in_another_order(part: Part, finding: Finding) -> Said | None:
+    """Whether all outputs are right, and only handed back in another order."""
+    got, expected = finding.outcome.answer, leaves(part, finding.trial.expected)
+    if not expected or len(part.outputs) < 2 or not isinstance(got, tuple) or len(got) != len(expected):
+        return None
+    for names in itertools.permutations(expected):
+        if all(same(expected[name], came, part.tolerance) for name, came in zip(names, got, strict=True)):
+            listed = (", ".join(f"`{name}`" for name in order) for order in (names, expected))
+            return words.seen.OTHER_ORDER.filled(**dict(zip(("got", "expected"), listed, strict=True)))
+    return None
 
 
 def right_besides(part: Part, finding: Finding) -> tuple[Said, ...]:

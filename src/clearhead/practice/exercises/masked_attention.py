@@ -78,6 +78,18 @@ def leaks_below_minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, 
     return filled(Q, K, V, mask, -1e4, guarded=True)
 
 
+@variant_of(leaks_below_a_large_number)
+def hidden_weights_zeroed_afterwards(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e9)) * mask, V)
+
+
+@variant_of(leaks_below_a_large_number)
+def hidden_weights_of_ten_thousand_zeroed_afterwards(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray
+) -> Both:
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e4)) * mask, V)
+
+
 def filled(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray, number: float, *, guarded: bool = False
 ) -> Both:
@@ -262,6 +274,8 @@ EXERCISE = Exercise(
                 minus_a_thousand_million,
                 leaks_below_a_large_number,
                 leaks_below_minus_ten_thousand,
+                hidden_weights_zeroed_afterwards,
+                hidden_weights_of_ten_thousand_zeroed_afterwards,
                 hidden_score_zero,
                 mask_after_softmax,
                 mask_inverted,

@@ -39,6 +39,10 @@ MISSES = Said(
     "Changing `{argument}` at {letter} = {place} should change it at {letter} = {other}, and does not.",
     "`{argument}` 인자를 {letter} = {place}에서 바꾸면 {letter} = {other}의 출력도 달라져야 하는데 그대로입니다.",
 )
+OTHER_ORDER = Said(
+    "All of it is right, and in another order: {got}. Return {expected}.",
+    "값은 모두 맞지만 순서가 다릅니다. 지금 순서: {got}. 돌려줄 순서: {expected}",
+)
 OTHERS_RIGHT = Said(
     "{names} is right, so what is wrong comes after it.",
     "{names} 값은 맞습니다. 그다음 단계를 살펴보세요.",
