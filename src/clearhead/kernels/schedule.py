@@ -1,79 +1,85 @@
-"""Who does the work: a queue of tasks, the calling thread, and a few threads beside it.
+"""Who does the work of a call: the calling thread, and others beside it where that is worth while.
 
-A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Python threads are
-enough for that, and unlike numba's own pools they can be used from several threads at once and after a fork. The
-calling thread works too, so small calls need no other thread, and it comes back to Python every few milliseconds,
-so that Ctrl-C is heard.
+A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Those who help are the
+threads that torch keeps, where there is torch (`teams`), or threads of our own (`crew`); numba's pools could not be
+used from several threads at once, or not after a fork. The calling thread works too, so small calls need no other
+thread, and it comes back to Python every few milliseconds, so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
 
 import array
-import contextlib
+import functools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
 from clearhead import checks
+from clearhead.kernels import teams
+from clearhead.kernels.crew import Crew, crew
+from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round, entry
+from clearhead.kernels.structs import WORD
+from clearhead.kernels.teams import Team, torchs_team
 
 VARIABLE = "CLEARHEAD_NUM_THREADS"
-SMALL = 4e6  # operations that one thread does in the time it takes to wake another
+SPEED = 100  # operations that one thread does in a nanosecond, roughly
+LEAST = 1e6  # operations that are worth sharing with one who is awake
+SMALL = 4e6  # and with one who has to be woken
 TURN = 2e9  # operations between two looks at whether Ctrl-C was pressed, about 20 ms
 
-# The progress of a call, two words that its threads share: the next task to be taken, and whether to stop taking them.
-NEXT, STOP = range(2)
+# kernel(a number of its type, address of its description, of scratch, of its progress, most tasks) → tasks done
+Kernel = Callable[[Any, int, int, int, int], int]
 
-# work(address of the progress, most) → tasks done
-Work = Callable[[int, int], int]
-
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_threads: int | None = None
+_threads: int | None = None  # what set_num_threads or the environment says; 0 for nothing
 
 
 def get_num_threads() -> int:
-    """How many threads a call may use: set_num_threads, else CLEARHEAD_NUM_THREADS, else the cores there are."""
+    """How many threads a call may use.
+
+    What set_num_threads says, else CLEARHEAD_NUM_THREADS, else as many as torch uses where torch is loaded, else one
+    for each core there is.
+    """
+    return _hands()[0]
+
+
+def _hands() -> tuple[int, Team | None]:
+    """How many threads a call may use, and torch's team, if it may be that.
+
+    A team of another size would have to be taken apart and built again for every call.
+    """
     global _threads
     if _threads is None:
         _threads = _from_environment()
-    return _threads
+    team = torchs_team()
+    if team is None:
+        return _threads or _cores(), None
+    size = team.size()
+    threads = _threads or size
+    return threads, team if threads == size and not teams.forked else None
 
 
 def set_num_threads(threads: int) -> None:
     """Use this many threads from the next call on. The result does not depend on it, to the last bit."""
     global _threads
-    threads = checks.count("threads", threads)
-    with _lock:
-        _threads = threads
-        _forget_pool()
+    _threads = checks.count("threads", threads)
 
 
 def _from_environment() -> int:
     asked = os.environ.get(VARIABLE, "").strip()
     if not asked:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return 0
     if not asked.isdecimal() or int(asked) < 1:
         raise ValueError(f"{VARIABLE} must be a whole number of at least 1, got {asked!r}")
     return int(asked)
 
 
-def _forget_pool() -> None:
-    """The next call starts a new pool. Threads do not survive a fork, and neither does a lock that one held."""
-    global _pool
-    _pool = None
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _forget_pool()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+@functools.cache
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _own = threading.local()
@@ -91,49 +97,79 @@ def scratch(size: int) -> int:
     return _own.address
 
 
-def _helpers() -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), thread_name_prefix="clearhead")
-        return _pool
+class Work:
+    """What is to be done, as far as it is the same in all calls like one."""
+
+    __slots__ = ("alone", "entry", "kernel", "kind", "large", "like", "room", "shared", "tasks", "turn")
+
+    def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
+        """`tasks` that take so many operations together, in each thread with so many bytes of scratch."""
+        self.kernel, self.kind, self.tasks, self.room = kernel, kind, tasks, room
+        self.like = kind.type(0)
+        self.alone = operations / SPEED  # nanoseconds that one thread would take
+        self.turn = max(1, int(TURN * tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
+        self.shared = operations > LEAST and tasks > 1
+        self.large = operations > SMALL
+        self.entry = entry(kernel, kind) if self.shared else 0
+
+    def round(self, job: int = 0) -> array.array[int]:
+        """What the threads share that do the job at an address. The words of the job itself may be added behind."""
+        words = Round(
+            next=0, stop=0, kernel=self.entry, bits=8 * self.kind.itemsize, job=job, memory=0, room=self.room,
+            most=self.turn, places=0, joined=0, latest=0, given=0, done=0,
+        )  # fmt: skip
+        return array.array("q", words)
 
 
-def spread(work: Work, tasks: int, operations: float) -> None:
-    """Do `tasks` tasks that cost `operations` in all, on as many threads as that is worth."""
-    progress = array.array("q", (0, 0))
-    address = progress.buffer_info()[0]
-    others: list[Future[int]] = []
-    if operations > SMALL and tasks > 1 and get_num_threads() > 1:
-        pool = _helpers()
-        with contextlib.suppress(RuntimeError):  # the interpreter is shutting down: this thread will do
-            others += [pool.submit(work, address, tasks) for _ in range(min(get_num_threads(), tasks) - 1)]
-    most = max(1, int(TURN * tasks / max(operations, 1)))
+def spread(work: Work, words: array.array[int]) -> None:
+    """Do a round of it, on as many threads as that is worth."""
+    threads, team = _hands() if work.shared else (1, None)
+    if team is not None and threads > 1 and team.is_worth(work.alone):
+        words[MEMORY], words[PLACES] = scratch(threads * work.room), threads
+        team.run(words, threads)
+        while words[NEXT] < work.tasks:  # between two turns nobody is at it, so Ctrl-C may end it here
+            words[JOINED] = 0
+            team.run(words, threads)
+        return
+    members = crew().ready(min(threads, work.tasks) - 1) if threads > 1 else 0
+    words[MEMORY] = scratch((members + 1) * work.room)
+    if members:
+        _with_crew(work, words, crew(), members)
+    else:
+        _lead(work, words)
+
+
+def _lead(work: Work, words: array.array[int]) -> None:
+    """Do tasks in the calling thread until there are no more."""
+    kernel, job, memory, address, most = work.kernel, words[JOB], words[MEMORY], words.buffer_info()[0], work.turn
+    while kernel(work.like, job, memory, address, most) == most:
+        pass
+
+
+def _with_crew(work: Work, words: array.array[int], helpers: Crew, members: int) -> None:
+    """Do it with threads of our own, as many as are free."""
+    address = words.buffer_info()[0]
+    words[PLACES], words[JOINED], words[MOST] = members + 1, 1, work.tasks
     try:
-        while work(address, most) == most:
-            pass
+        # Somebody is woken for a large call, or if calls follow so close that there will be more to do than to wait.
+        wake = work.large or helpers.idle() < work.alone
+        helpers.offer(address, address + WORD * GIVEN, members, wake=wake)
+        _lead(work, words)
     except BaseException:
-        progress[STOP] = 1
+        words[STOP] = 1
         raise
     finally:
-        _settle(others, progress)
+        _settle(helpers, members, words)
 
 
-def _settle(others: list[Future[int]], progress: array.array[int]) -> None:
+def _settle(helpers: Crew, members: int, words: array.array[int]) -> None:
     """Return only when no other thread touches the caller's arrays any more, even if Ctrl-C is pressed meanwhile."""
-    if not others:
-        return
     interrupted: BaseException | None = None
     while True:
         try:
-            running = [f for f in others if not f.cancel()]  # one that has not begun has nothing left to do
-            if interrupted is not None:
-                progress[STOP] = 1
-            wait(running)
+            helpers.settle(words.buffer_info()[0], members)
             break
         except BaseException as error:
-            interrupted = error
+            interrupted, words[STOP] = error, 1
     if interrupted is not None:
         raise interrupted
-    for future in running:
-        future.result()
