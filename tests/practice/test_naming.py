@@ -66,3 +66,9 @@ def test_where_something_else_is_wrong_too_the_ordinary_calls_are_enough():
     assert named(PART, [TWOS, TWOS], [*wrong, (c, [TWOS, BAD])], ordinary=[0]) is None
     variant = dataclasses.replace(c, said=a.said)
     assert named(PART, [TWOS, TWOS], [*wrong, (variant, [TWOS, BAD])], ordinary=[0]) == (a, False)
+
+
+def test_an_error_of_other_words_is_not_enough_to_know_a_part_of_it_by():
+    a = mistake("a")
+    assert named(PART, [ONES, BAD, ONES], [(a, [ONES, WORSE, TWOS])], ordinary=[0, 1]) is None
+    assert named(PART, [ONES, BAD, ONES], [(a, [ONES, BAD, TWOS])], ordinary=[0, 1]) == (a, False)

@@ -222,3 +222,14 @@ def test_a_process_that_stands_ready_ends_with_whoever_began_it(tmp_path):
         assert process.child.wait(SECONDS) == 0
     finally:
         process.end()
+
+
+def test_a_file_that_has_gone_ends_the_process_that_stood_ready(watch, tmp_path):
+    file = tmp_path / "softmax.py"
+    file.write_text(RIGHT)
+    watch.check()
+    ready = watch.ready
+    file.unlink()
+    watch.check()
+    assert "There is no file" in watch.report.console.file.getvalue()
+    assert not ready.lives

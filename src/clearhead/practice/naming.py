@@ -42,7 +42,12 @@ def named(
     if found or not ordinary:
         return Named(found[0], True) if len(found) == 1 else None
     some = [got[i] for i in ordinary]
-    partly = [m for m, outcomes in answers if agree(part, some, [outcomes[i] for i in ordinary], output)]
+    partly = [
+        mistake
+        for mistake, outcomes in answers
+        if agree(part, some, [outcomes[i] for i in ordinary], output)
+        and _messages(some) == _messages([outcomes[i] for i in ordinary])  # an error alone may have another cause
+    ]
     told: set[Said] = {mistake.said for mistake in partly}
     return Named(partly[0], False) if len(told) == 1 else None
 
@@ -53,7 +58,11 @@ def agree(part: Part, got: Sequence[Outcome], wrong: Sequence[Outcome], output: 
     if not same_everywhere or any(a.failure is None for a in got):
         return same_everywhere
     # Where every call fails there is nothing but the errors' words to know a mistake by.
-    return [a.failure and a.failure.message for a in got] == [b.failure and b.failure.message for b in wrong]
+    return _messages(got) == _messages(wrong)
+
+
+def _messages(outcomes: Sequence[Outcome]) -> list[str | None]:
+    return [outcome.failure.message if outcome.failure else None for outcome in outcomes]
 
 
 def _outcomes_agree(part: Part, got: Outcome, wrong: Outcome, output: str) -> bool:

@@ -49,6 +49,8 @@ def check_file(
     try:
         content = file.read_bytes()
     except OSError as error:
+        if process is not None:
+            process.end()
         why = words.accidents.UNREADABLE.get(type(error).__name__, words.accidents.UNREADABLE[""])
         return Verdict(exercise=load(name), kind="unreadable", said=(why.filled(file=file, error=error.strerror),))
     with process or Process(name, file) as process:
@@ -88,7 +90,6 @@ class Process:
         return self
 
     def begin(self) -> None:
-        self.begun = True
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.child = subprocess.Popen(
@@ -102,6 +103,7 @@ class Process:
         )
         self.replies = Replies(self.child)
         self.prints = Prints(self.child)
+        self.begun = True
 
     @property
     def lives(self) -> bool:

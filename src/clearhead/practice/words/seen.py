@@ -5,8 +5,8 @@ from __future__ import annotations
 from clearhead.languages import Said
 
 NOT_ALONE = Said(
-    "That explains ordinary calls. In others something more is wrong: mend this first, and check again.",
-    "보통의 호출은 이것으로 설명됩니다. 다른 호출에는 또 다른 문제가 있으니, 이것부터 고치고 다시 채점하세요.",
+    "That explains this call. In others something more is wrong: mend this first, and check again.",
+    "이 호출은 이것으로 설명됩니다. 다른 호출에는 또 다른 문제가 있으니, 이것부터 고치고 다시 채점하세요.",
 )
 COLUMNS_SUM_TO_ONE = Said(
     "The columns sum to 1 and the rows do not: each key hands out its weight over the queries. Softmax should run over "
