@@ -3,11 +3,12 @@
 From Python, with a checked call in hand:
 
     launch       attention                                  plan         how a call is cut into tasks
-    gradients    from an output's gradient to its inputs'   schedule     threads, Ctrl-C, fork
+    gradients    from an output's gradient to its inputs'   schedule     who does the work; Ctrl-C
     observation  what is seen of a call on the way          forecast     what a call would do, without doing it
     recompute    any weight once more, and windows pooled   explanation  the same, as data and in words
     join         joining what parts of the keys gave        sums         what weights are computed from again
     description  a call's arrays, as a kernel is told them   known        calls like one before
+    teams        torch's threads, and how late they are     crew         threads of our own, awake for a moment
 
 Kernels, each of which takes tasks from a queue:
 
@@ -20,6 +21,7 @@ What they are made of:
 
     job          a call as a kernel reads it                structs      such a description in memory, read by name
     scores       from a call's arrays to a tile of scores   tasks        the queue
+    rounds       what the threads of a call share           atomics      words that several threads write
     gemm         the product that lives in registers        thin         the same for a handful of queries
     tile         a tile of scores, and walking over it      shaping      softmax, masks, bias, dropout on a tile
     weighing     weights made of scores once more           statistics   what is read off a tile of weights

@@ -15,7 +15,7 @@ from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, packed_job
 from clearhead.kernels.join import join
 from clearhead.kernels.plan import Plan, forward_plan, shape_of
-from clearhead.kernels.schedule import scratch, spread
+from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
 
@@ -119,8 +119,7 @@ def launch_packed(
     kernel: Callable[..., int], packed: array.array[int], kind: np.dtype[Any], tasks: int, room: int, operations: float
 ) -> None:
     """`launch_kernel`, of what is packed already."""
-    like, address = kind.type(0), packed.buffer_info()[0]
-    spread(lambda progress, most: kernel(like, address, scratch(room), progress, most), tasks, operations)
+    spread(Work(kernel, packed.buffer_info()[0], kind, tasks, room, operations))
 
 
 def operations(call: Call) -> float:

@@ -1,79 +1,71 @@
-"""Who does the work: a queue of tasks, the calling thread, and a few threads beside it.
+"""Who does the work of a call: the calling thread, and others beside it where that is worth while.
 
-A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Python threads are
-enough for that, and unlike numba's own pools they can be used from several threads at once and after a fork. The
-calling thread works too, so small calls need no other thread, and it comes back to Python every few milliseconds,
-so that Ctrl-C is heard.
+A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Those who help are the
+threads that torch keeps, where there is torch (`teams`), or threads of our own (`crew`); numba's pools could not be
+used from several threads at once, or not after a fork. The calling thread works too, so small calls need no other
+thread, and it comes back to Python every few milliseconds, so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
 
 import array
-import contextlib
+import functools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearhead import checks
+from clearhead.kernels.crew import Crew, crew
+from clearhead.kernels.rounds import GIVEN, JOINED, MEMORY, NEXT, STOP, Round, entry
+from clearhead.kernels.structs import WORD
+from clearhead.kernels.teams import Team, team_of, torchs_threads
 
 VARIABLE = "CLEARHEAD_NUM_THREADS"
-SMALL = 4e6  # operations that one thread does in the time it takes to wake another
+SPEED = 100  # operations that one thread does in a nanosecond, roughly
+LEAST = 1e6  # operations that are worth sharing with one who is awake
+SMALL = 4e6  # and with one who has to be woken
 TURN = 2e9  # operations between two looks at whether Ctrl-C was pressed, about 20 ms
 
-# The progress of a call, two words that its threads share: the next task to be taken, and whether to stop taking them.
-NEXT, STOP = range(2)
+# kernel(a number of its type, address of its description, of scratch, of its progress, most tasks) → tasks done
+Kernel = Callable[[Any, int, int, int, int], int]
 
-# work(address of the progress, most) → tasks done
-Work = Callable[[int, int], int]
-
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_threads: int | None = None
+_threads: int | None = None  # what set_num_threads or the environment says; 0 for nothing
 
 
 def get_num_threads() -> int:
-    """How many threads a call may use: set_num_threads, else CLEARHEAD_NUM_THREADS, else the cores there are."""
+    """How many threads a call may use.
+
+    What set_num_threads says, else CLEARHEAD_NUM_THREADS, else as many as torch uses where torch is loaded, else one
+    for each core there is.
+    """
     global _threads
     if _threads is None:
         _threads = _from_environment()
-    return _threads
+    return _threads or torchs_threads() or _cores()
 
 
 def set_num_threads(threads: int) -> None:
     """Use this many threads from the next call on. The result does not depend on it, to the last bit."""
     global _threads
-    threads = checks.count("threads", threads)
-    with _lock:
-        _threads = threads
-        _forget_pool()
+    _threads = checks.count("threads", threads)
 
 
 def _from_environment() -> int:
     asked = os.environ.get(VARIABLE, "").strip()
     if not asked:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return 0
     if not asked.isdecimal() or int(asked) < 1:
         raise ValueError(f"{VARIABLE} must be a whole number of at least 1, got {asked!r}")
     return int(asked)
 
 
-def _forget_pool() -> None:
-    """The next call starts a new pool. Threads do not survive a fork, and neither does a lock that one held."""
-    global _pool
-    _pool = None
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-    _forget_pool()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+@functools.cache
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _own = threading.local()
@@ -91,49 +83,91 @@ def scratch(size: int) -> int:
     return _own.address
 
 
-def _helpers() -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), thread_name_prefix="clearhead")
-        return _pool
+class Work(NamedTuple):
+    """What is to be done."""
+
+    kernel: Kernel
+    job: int  # the address of the kernel's description
+    kind: np.dtype[Any]  # in which it computes
+    tasks: int
+    room: int  # bytes of scratch that each thread needs
+    operations: float  # that all tasks take together
+
+    @property
+    def alone(self) -> float:
+        """Nanoseconds that one thread would take."""
+        return self.operations / SPEED
+
+    @property
+    def turn(self) -> int:
+        """Tasks that a thread does before it looks whether Ctrl-C was pressed."""
+        return max(1, int(TURN * self.tasks / max(self.operations, 1)))
+
+    def round(self, places: int, joined: int, most: int) -> array.array[int]:
+        """What so many threads share, of whom some are there already."""
+        words = Round(
+            next=0, stop=0, kernel=entry(self.kernel, self.kind), bits=8 * self.kind.itemsize, job=self.job,
+            memory=scratch(places * self.room), room=self.room, most=most, places=places, joined=joined, latest=0,
+            given=0, done=0,
+        )  # fmt: skip
+        return array.array("q", words)
 
 
-def spread(work: Work, tasks: int, operations: float) -> None:
-    """Do `tasks` tasks that cost `operations` in all, on as many threads as that is worth."""
-    progress = array.array("q", (0, 0))
-    address = progress.buffer_info()[0]
-    others: list[Future[int]] = []
-    if operations > SMALL and tasks > 1 and get_num_threads() > 1:
-        pool = _helpers()
-        with contextlib.suppress(RuntimeError):  # the interpreter is shutting down: this thread will do
-            others += [pool.submit(work, address, tasks) for _ in range(min(get_num_threads(), tasks) - 1)]
-    most = max(1, int(TURN * tasks / max(operations, 1)))
+def spread(work: Work) -> None:
+    """Do it, on as many threads as that is worth."""
+    threads = get_num_threads() if work.operations > LEAST and work.tasks > 1 else 1
+    team = team_of(threads) if threads > 1 else None
+    if team is not None and team.is_worth(work.alone):
+        _on_team(work, team, threads)
+        return
+    helpers = crew()
+    members = helpers.ready(min(threads, work.tasks) - 1)
+    if members:
+        _with_crew(work, helpers, members)
+    else:
+        _lead(work, array.array("q", (0, 0)), scratch(work.room))
+
+
+def _lead(work: Work, progress: array.array[int], memory: int) -> None:
+    """Do tasks in the calling thread until there are no more."""
+    like, address, most = work.kind.type(0), progress.buffer_info()[0], work.turn
+    while work.kernel(like, work.job, memory, address, most) == most:
+        pass
+
+
+def _on_team(work: Work, team: Team, threads: int) -> None:
+    """Do it with torch's threads. Between two turns nobody but the caller is at it, so it may be left at any time."""
+    shared = work.round(threads, 0, work.turn)
+    team.run(shared, threads)
+    while shared[NEXT] < work.tasks:
+        shared[JOINED] = 0
+        team.run(shared, threads)
+
+
+def _with_crew(work: Work, helpers: Crew, members: int) -> None:
+    """Do it with threads of our own, as many as are free."""
+    shared = work.round(members + 1, 1, work.tasks)
+    address = shared.buffer_info()[0]
     try:
-        while work(address, most) == most:
-            pass
+        # Somebody is woken for a large call, or if calls follow so close that there will be more to do than to wait.
+        wake = work.operations > SMALL or helpers.idle() < work.alone
+        helpers.offer(address, address + WORD * GIVEN, members, wake=wake)
+        _lead(work, shared, shared[MEMORY])
     except BaseException:
-        progress[STOP] = 1
+        shared[STOP] = 1
         raise
     finally:
-        _settle(others, progress)
+        _settle(helpers, members, shared)
 
 
-def _settle(others: list[Future[int]], progress: array.array[int]) -> None:
+def _settle(helpers: Crew, members: int, shared: array.array[int]) -> None:
     """Return only when no other thread touches the caller's arrays any more, even if Ctrl-C is pressed meanwhile."""
-    if not others:
-        return
     interrupted: BaseException | None = None
     while True:
         try:
-            running = [f for f in others if not f.cancel()]  # one that has not begun has nothing left to do
-            if interrupted is not None:
-                progress[STOP] = 1
-            wait(running)
+            helpers.settle(shared.buffer_info()[0], members)
             break
         except BaseException as error:
-            interrupted = error
+            interrupted, shared[STOP] = error, 1
     if interrupted is not None:
         raise interrupted
-    for future in running:
-        future.result()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import fetch_add, peek_long
-from clearhead.kernels.schedule import NEXT, STOP
+from clearhead.kernels.rounds import NEXT, STOP
 
 
 @helper

@@ -1,0 +1,116 @@
+"""The team of threads that torch keeps: whoever is in a torch process had better work with it than beside it.
+
+After every product torch's threads go on spinning on their cores for a while, to be there for the next one. Another
+thread would have to share a core with one of them; but they do whatever their OpenMP library is asked to do, and begin
+with it within 2 µs. The price is that a team waits for each of its threads, and on a machine that is busy with
+something else one may take milliseconds to begin. So how late they are is measured, and a call that would be done
+before they begin goes another way.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import ctypes
+import functools
+import os
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from numba.core import types
+
+from clearhead.kernels.atomics import CLOCK
+from clearhead.kernels.rounds import LATEST, as_one_of_a_team, entry_for
+
+PROMPT = 50_000  # nanoseconds: a team that begins so soon is neither asleep nor kept from its cores
+REMEMBERED = 3  # delays; what counts is the one in the middle, so that a single accident changes nothing
+FIRST_PAUSE, LONGEST_PAUSE = 16, 1024  # calls that go another way before the team is tried again
+LIBRARY = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
+
+
+class Team:
+    """torch's threads, as its OpenMP library offers them."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.parallel: Any = library.GOMP_parallel
+        self.parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+        self.parallel.restype = None
+        self.size: Any = library.omp_get_max_threads  # of the calling thread, as torch.set_num_threads has set it
+        self.inside: Any = library.omp_in_parallel
+        self.delays: deque[int] = deque([0] * REMEMBERED, REMEMBERED)
+        self.pause = FIRST_PAUSE
+        self.passed_by = 0
+
+    @functools.cached_property
+    def member(self) -> int:
+        return entry_for(as_one_of_a_team, types.intp)
+
+    def is_worth(self, nanoseconds: float) -> bool:
+        """Whether a call that takes one thread so long is sooner done by the team, as far as is known."""
+        if 2 * sorted(self.delays)[REMEMBERED // 2] <= nanoseconds:
+            return True
+        self.passed_by += 1
+        if self.passed_by < self.pause:
+            return False
+        self.passed_by = 0
+        self.pause = min(2 * self.pause, LONGEST_PAUSE)
+        return True
+
+    def run(self, words: array.array[int], threads: int) -> None:
+        """Let the team, which is of so many threads, do a round, and see how late the last of them joined in."""
+        member, address = self.member, words.buffer_info()[0]
+        began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        self.parallel(member, address, threads, 0)
+        self.note(words[LATEST] - began)
+
+    def note(self, delay: int) -> None:
+        """Remember how late the team was, in nanoseconds."""
+        self.delays.append(delay)
+        if delay < PROMPT:
+            self.pause = FIRST_PAUSE
+
+
+def team_of(threads: int) -> Team | None:
+    """torch's team, if torch is there and its team has so many threads.
+
+    A team of another size would have to be taken apart and built again for every call.
+    """
+    team = None if _forked else _torchs_team()
+    return team if team is not None and team.size() == threads and not team.inside() else None
+
+
+def torchs_threads() -> int | None:
+    """How many threads torch uses in the calling thread, if torch is there."""
+    team = _torchs_team()
+    return None if team is None else team.size()
+
+
+def _torchs_team() -> Team | None:
+    return _found_team() if "torch" in sys.modules else None
+
+
+@functools.cache
+def _found_team() -> Team | None:
+    """The OpenMP library that torch was linked with, which need not be the only one in the process."""
+    path = Path(sys.modules["torch"].__file__ or "").parent / "lib" / LIBRARY
+    if CLOCK is None or not path.exists():
+        return None
+    with contextlib.suppress(OSError, AttributeError):  # built without OpenMP, or with one that has no such function
+        return Team(ctypes.CDLL(str(path)))
+    return None
+
+
+_forked = False
+
+
+def _after_fork() -> None:
+    """A team does not survive a fork, and its library would wait for it for ever."""
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
