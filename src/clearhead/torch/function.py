@@ -20,9 +20,10 @@ from clearhead.kernels.known import LSE, OUTPUT, SUMS
 from clearhead.tensors import to_numpy
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant
-from clearhead.torch.derivative import Mask, differentiable
-from clearhead.torch.known import attend, differentiated, key_of, remember
+from clearhead.torch.derivative import Inputs, Mask, differentiable
+from clearhead.torch.known import attend, differentiated, remember
 from clearhead.torch.padding import warn_of_float_flags
+from clearhead.torch.plain import key_of
 
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
 
@@ -156,7 +157,7 @@ def _attention(
         from clearhead.torch import operator
 
         return operator.in_a_graph(q, k, v, mask, bias=full, sinks=sinks, **options)
-    return differentiable(q, k, v, full, table, sinks, mask, options)
+    return differentiable(Inputs(q, k, v, full, table, sinks, mask, options))
 
 
 @names.own_options
