@@ -5,7 +5,7 @@ import torch
 
 from clearhead import kernels, masks
 from clearhead.kernels.remembering import Remembered
-from clearhead.torch import attention
+from clearhead.torch import attention, derivative
 
 
 def tensors(*shapes, kind=torch.float32):
@@ -164,6 +164,15 @@ def test_a_mask_made_anew_for_each_step(no_gradients_known):
     no_gradients_known.forget()
     for known, new in zip(found, gradients(tensors(*SHAPES), masks.causal()), strict=True):
         assert torch.equal(known, new)
+
+
+def test_a_new_call_is_prepared_once(monkeypatch, nothing_known):
+    prepared = []
+    prepare = derivative.prepare
+    monkeypatch.setattr(derivative, "prepare", lambda *x, **options: prepared.append(1) or prepare(*x, **options))
+    attention(*tensors(*SHAPES), masks.causal())
+    attention(*tensors(*SHAPES), masks.causal())
+    assert len(nothing_known.values) == len(prepared) == 1
 
 
 def test_a_tensor_that_begins_to_need_a_gradient_gets_one():

@@ -38,6 +38,7 @@ class Inputs(NamedTuple):
     mask: Mask | None = None
     options: dict[str, Any] = {}  # noqa: RUF012, never written to
     known: Known | None = None
+    remembered_as: tuple[Hashable, int] | None = None  # the key of a plain call that is new, and what is wanted of it
 
     @property
     def tensors(self) -> tuple[torch.Tensor | None, ...]:
@@ -97,7 +98,7 @@ class _Attention(torch.autograd.Function):
         given = Given(gradient, lse_gradient, ctx.needs_input_grad[:TENSORS])
         saved = ctx.saved_tensors
         flags, results = saved[TENSORS], Results(*saved[TENSORS + 1 :])
-        inputs = Inputs._make((*saved[:TENSORS], ctx.mask if flags is None else flags, ctx.options, None))
+        inputs = Inputs._make((*saved[:TENSORS], ctx.mask if flags is None else flags, ctx.options, None, None))
         if torch.is_grad_enabled() or transformed():  # somebody may want to differentiate what comes out
             found = (_Gradient if transformed() else _DirectGradient).apply(*inputs, *results, *given)
         else:
@@ -172,7 +173,11 @@ def computed(inputs: Inputs) -> Results:
     """A call's output, its lse, and the two sums that its derivative needs."""
     if inputs.known is not None:
         return _filled(inputs.known, inputs)
-    output, lse, sums = kernels.launch.compute_with_sums(prepared(inputs))
+    call = prepared(inputs)
+    output, lse, sums = kernels.launch.compute_with_sums(call)
+    if inputs.remembered_as is not None:
+        key, wanted = inputs.remembered_as
+        kernels.known.remember(key, call, wanted)
     assert lse is not None
     assert sums is not None
     return Results(to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total))
@@ -247,7 +252,7 @@ def _filled_gradients(
 
 def prepared(inputs: Inputs, *, again: bool = False) -> Call:
     """The call the kernels get, over the tensors' own memory."""
-    q, k, v, bias, table, sinks, mask, options, _ = inputs
+    q, k, v, bias, table, sinks, mask, options, *_ = inputs
     options = dict(options)
     relative, name = options.pop("relative", None), options.pop("additive")
     added = {"mask": to_numpy(mask) if isinstance(mask, torch.Tensor) else mask, "bias": relative}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ import torch
 from clearhead import kernels
 from clearhead.kernels.known import LSE, SUMS, Known
 from clearhead.tensors import numpy_type, to_torch
-from clearhead.torch.derivative import KINDS, Inputs, Mask, differentiable, prepared
+from clearhead.torch.derivative import KINDS, Inputs, Mask, differentiable
 
 
 def differentiated(*tensors: Any) -> bool:
@@ -39,21 +38,6 @@ def attend(
     lse = q.new_empty(known.rows, dtype=KINDS[known.kind]) if wanted == LSE else None
     known.fill(*places, output.data_ptr(), 0 if lse is None else lse.data_ptr())
     return output, lse
-
-
-def remember(
-    key: Hashable,
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    mask: Any,
-    scale: float | None,
-    softcap: float | None,
-    wanted: int,
-) -> None:
-    """Know a call from now on, if it is one that can be."""
-    call = prepared(Inputs(q, k, v, mask=mask, options=_options(scale, softcap)))
-    kernels.known.remember(key, call, wanted)
 
 
 def _options(scale: float | None, softcap: float | None) -> dict[str, Any]:
