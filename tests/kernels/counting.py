@@ -37,14 +37,12 @@ class Counted:
 
     def __init__(self, tasks: int, seconds: float = 0.0, *, operations: float | None = None) -> None:
         self.words = array.array("q", [tasks, round(1e9 * seconds), *[0] * (2 * tasks)])
-        self.work = Work(
-            count, self.words.buffer_info()[0], np.dtype(np.float32), tasks, ROOM,
-            1e9 * seconds * tasks * SPEED if operations is None else operations,
-        )  # fmt: skip
+        operations = 1e9 * seconds * tasks * SPEED if operations is None else operations
+        self.work = Work(count, np.dtype(np.float32), tasks, ROOM, operations)
 
     def run(self) -> None:
         """Do them; nothing but this object holds on to what they count in."""
-        spread(self.work)
+        spread(self.work, self.work.round(self.words.buffer_info()[0]))
 
     @property
     def counts(self) -> list[int]:

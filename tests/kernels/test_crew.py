@@ -18,7 +18,7 @@ def crew(monkeypatch):
     crew = Crew()
     monkeypatch.setattr(crews, "_crew", crew)
     monkeypatch.setattr(schedule, "_threads", 3)
-    monkeypatch.setattr(schedule, "team_of", lambda threads: None)
+    monkeypatch.setattr(schedule, "torchs_team", lambda: None)
     yield crew
     crew.dismiss()
 

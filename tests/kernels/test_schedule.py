@@ -15,7 +15,7 @@ from .counting import Counted
 @pytest.fixture(autouse=True)
 def without_torch(monkeypatch):
     """Threads of our own, also where other tests have loaded torch."""
-    monkeypatch.setattr(schedule, "team_of", lambda threads: None)
+    monkeypatch.setattr(schedule, "torchs_team", lambda: None)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_an_interrupt_leaves_nobody_at_work(where, threads, monkeypatch):
         def interrupted(*arguments):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(schedule, "_lead", lambda work, progress, memory: (time.sleep(5e-3), interrupted()))
+        monkeypatch.setattr(schedule, "_lead", lambda work, words: (time.sleep(5e-3), interrupted()))
     else:
         settle = crew.Crew.settle
         calls = iter([True])

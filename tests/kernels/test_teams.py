@@ -10,7 +10,7 @@ import torch
 
 from clearhead.kernels import schedule, teams
 from clearhead.kernels.rounds import JOINED
-from clearhead.kernels.teams import FIRST_PAUSE, LONGEST_PAUSE, Team, team_of
+from clearhead.kernels.teams import FIRST_PAUSE, LONGEST_PAUSE, Team, torchs_team
 
 from .counting import Counted
 from .processes import run
@@ -25,7 +25,7 @@ def team(monkeypatch):
     torch.set_num_threads(2)
     monkeypatch.setattr(schedule, "_threads", 2)
     teams._found_team.cache_clear()
-    found = team_of(2)
+    found = torchs_team()
     if found is None:
         pytest.skip("this torch has no OpenMP library that can be asked")
     yield found
@@ -33,11 +33,12 @@ def team(monkeypatch):
     teams._found_team.cache_clear()
 
 
-def test_a_team_of_another_size_is_left_alone(team):
-    assert team_of(3) is None
+def test_a_team_of_another_size_is_left_alone(team, monkeypatch):
+    assert schedule._hands() == (2, team)
     torch.set_num_threads(1)
-    assert team_of(2) is None
-    assert team_of(1) is not None
+    assert schedule._hands() == (2, None)
+    monkeypatch.setattr(schedule, "_threads", 1)
+    assert schedule._hands() == (1, team)
 
 
 def test_as_many_threads_as_torch_unless_somebody_says_otherwise(team, monkeypatch):
@@ -53,13 +54,13 @@ def test_as_many_threads_as_torch_unless_somebody_says_otherwise(team, monkeypat
 
 def test_without_torch_there_is_none(team, monkeypatch):
     monkeypatch.delitem(teams.sys.modules, "torch")
-    assert team_of(2) is None
+    assert torchs_team() is None
 
 
 def test_a_torch_without_such_a_library(team, monkeypatch, tmp_path):
     teams._found_team.cache_clear()
     monkeypatch.setattr(teams, "LIBRARY", "libtorch_of_another_kind.so")
-    assert team_of(2) is None
+    assert torchs_team() is None
 
 
 @pytest.mark.parametrize("operations", [1e7, 1e12])
@@ -99,14 +100,15 @@ class TestLateness:
         assert team.is_worth(1e4)
 
     def test_one_delay_is_an_accident_and_two_are_not(self, team):
-        team.delays.append(10**7)
+        team.note(10**7)
         assert team.is_worth(1e5)
-        team.delays.append(10**7)
+        team.note(10**7)
         assert not team.is_worth(1e5)
         assert team.is_worth(1e8)  # a call that lasts longer than they are late
 
     def test_it_is_tried_again_after_ever_more_calls(self, team):
-        team.delays.extend([10**7] * 3)
+        for _ in range(3):
+            team.note(10**7)
         tried = [n for n in range(4000) if team.is_worth(1e5)]
         assert tried[0] == FIRST_PAUSE - 1
         gaps = [b - a for a, b in itertools.pairwise(tried)]
@@ -115,18 +117,18 @@ class TestLateness:
         assert gaps[-1] <= LONGEST_PAUSE
 
     def test_once_it_is_in_time_again_all_is_as_before(self, team):
-        team.delays.extend([10**7] * 3)
+        for _ in range(3):
+            team.note(10**7)
         team.pause = LONGEST_PAUSE
-        team.note(2000)
-        assert team.pause == FIRST_PAUSE
         assert not team.is_worth(1e5)
         team.note(2000)
+        assert team.pause == FIRST_PAUSE
         assert team.is_worth(1e5)
 
     def test_it_is_measured_from_the_call_to_the_last_who_joined(self, team):
         began = time.monotonic_ns()
         Counted(4, operations=1e12).run()
-        assert all(0 < delay < time.monotonic_ns() - began for delay in list(team.delays)[-1:])
+        assert 0 < team.last < time.monotonic_ns() - began
 
 
 class TestProcesses:
@@ -147,7 +149,7 @@ class TestProcesses:
                 pid = os.fork()
                 if pid == 0:
                     try:
-                        os._exit(0 if what() and teams.team_of(2) is None else 3)
+                        os._exit(0 if what() and teams.forked else 3)
                     finally:
                         os._exit(4)
                 return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -182,3 +182,21 @@ def test_a_tensor_that_begins_to_need_a_gradient_gets_one():
     assert attention(q.requires_grad_(), k, v).requires_grad
     with torch.no_grad():
         assert not attention(q, k, v).requires_grad
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7), (3, 5, 7), (2, 3, 1, 7)])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_the_heads_of_a_query_lie_side_by_side(shape, gradient):
+    """As torch's own attention has them: what comes next in a model then joins them without moving anything."""
+    q, k, v = (torch.randn(shape, requires_grad=gradient) for _ in range(3))
+    first, again = attention(q, k, v), attention(q, k, v)
+    for output in (first, again):
+        assert output.transpose(-3, -2).is_contiguous()
+    assert torch.equal(first, again)
+
+
+def test_split_keys_lie_alike():
+    q, k = torch.randn(1, 2, 5, 16), torch.randn(1, 2, 4001, 16)
+    first, again = attention(q, k, k), attention(q, k, k)
+    assert first.stride() == again.stride()
+    assert torch.equal(first, again)

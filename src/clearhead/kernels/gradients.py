@@ -78,8 +78,9 @@ def gradients(
 
 
 def delta_of(gradient: np.ndarray, output: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """Σ dO ∘ O of each query: (…, n_q)"""
-    return np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
+    """Σ dO ∘ O of each query: (…, n_q), one after another in memory however they lie"""
+    gradient, output = gradient.astype(kind, copy=False), output.astype(kind, copy=False)
+    return np.einsum("...d,...d->...", gradient, output, order="C")
 
 
 def _with_strip(whole: np.ndarray | None, part: np.ndarray, call: Call, rows: slice) -> np.ndarray:

@@ -17,16 +17,18 @@ from clearhead.kernels import backward
 from clearhead.kernels.backward_pass import Pass
 from clearhead.kernels.job import Job
 from clearhead.kernels.known import LONGEST, MOST
-from clearhead.kernels.launch import launch_packed
 from clearhead.kernels.remembering import Remembered
-from clearhead.kernels.structs import first_word
+from clearhead.kernels.rounds import JOB, WORDS
+from clearhead.kernels.schedule import Work, spread
+from clearhead.kernels.structs import WORD, first_word
 from clearhead.kernels.sums import Sums
 
+# Where a pass has its addresses, behind the words of its round; it begins with a job.
 _QUERY, _KEY, _VALUE, _OUTPUT, _TOP, _TOTAL = (
-    first_word(Job, name) for name in ("query", "key", "value", "output", "top", "total")
+    WORDS + first_word(Job, name) for name in ("query", "key", "value", "output", "top", "total")
 )
 _GRADIENT, _DELTA, _D_QUERY, _D_KEY, _D_VALUE = (
-    first_word(backward.Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
+    WORDS + first_word(backward.Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
 )
 
 
@@ -48,21 +50,20 @@ class Addresses(NamedTuple):
 class KnownGradients(NamedTuple):
     """What is the same in all backward passes like one."""
 
-    packed: array.array[int]
+    work: Work
+    words: array.array[int]  # its round, and behind it the pass, packed
     splits: int  # parts of the keys, over which the queries' gradient is summed
     kind: np.dtype[Any]  # in which it is computed
-    tasks: int
-    room: int
-    operations: float
     alive: Any  # what is pointed to besides the arrays whose addresses are filled in
 
     def fill(self, at: Addresses) -> None:
         """Fill the gradients of a pass whose arrays lie there."""
-        packed = self.packed[:]
-        packed[_QUERY], packed[_KEY], packed[_VALUE], packed[_OUTPUT] = at.q, at.k, at.v, at.gradient  # has no output
-        packed[_TOP], packed[_TOTAL], packed[_GRADIENT], packed[_DELTA] = at.top, at.total, at.gradient, at.delta
-        packed[_D_QUERY], packed[_D_KEY], packed[_D_VALUE] = at.d_q, at.d_k, at.d_v
-        launch_packed(backward.run, packed, self.kind, self.tasks, self.room, self.operations)
+        words = self.words[:]
+        words[JOB] = words.buffer_info()[0] + WORD * WORDS
+        words[_QUERY], words[_KEY], words[_VALUE], words[_OUTPUT] = at.q, at.k, at.v, at.gradient  # has no output
+        words[_TOP], words[_TOTAL], words[_GRADIENT], words[_DELTA] = at.top, at.total, at.gradient, at.delta
+        words[_D_QUERY], words[_D_KEY], words[_D_VALUE] = at.d_q, at.d_k, at.d_v
+        spread(self.work, words)
 
 
 passes: Remembered[KnownGradients] = Remembered(MOST)
@@ -79,8 +80,7 @@ def remember(key: Hashable, call: Call, sums: Sums, gradient: np.ndarray) -> Non
     broadcast = whole.d_q[0].size != call.q.size or whole.d_k.size != call.k.size or whole.d_v.size != call.v.size
     if broadcast or not whole.plan.tasks:
         return
-    known = KnownGradients(
-        whole.packed(*whole.arrays()), whole.plan.splits, call.kind, whole.plan.tasks, whole.room, whole.operations,
-        call.ranges,
-    )  # fmt: skip
+    work = Work(backward.run, call.kind, whole.plan.tasks, whole.room, whole.operations)
+    packed = whole.packed(*whole.arrays())
+    known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
     passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

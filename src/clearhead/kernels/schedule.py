@@ -13,15 +13,16 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from clearhead import checks
+from clearhead.kernels import teams
 from clearhead.kernels.crew import Crew, crew
-from clearhead.kernels.rounds import GIVEN, JOINED, MEMORY, NEXT, STOP, Round, entry
+from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round, entry
 from clearhead.kernels.structs import WORD
-from clearhead.kernels.teams import Team, team_of, torchs_threads
+from clearhead.kernels.teams import Team, torchs_team
 
 VARIABLE = "CLEARHEAD_NUM_THREADS"
 SPEED = 100  # operations that one thread does in a nanosecond, roughly
@@ -41,10 +42,23 @@ def get_num_threads() -> int:
     What set_num_threads says, else CLEARHEAD_NUM_THREADS, else as many as torch uses where torch is loaded, else one
     for each core there is.
     """
+    return _hands()[0]
+
+
+def _hands() -> tuple[int, Team | None]:
+    """How many threads a call may use, and torch's team, if it may be that.
+
+    A team of another size would have to be taken apart and built again for every call.
+    """
     global _threads
     if _threads is None:
         _threads = _from_environment()
-    return _threads or torchs_threads() or _cores()
+    team = torchs_team()
+    if team is None:
+        return _threads or _cores(), None
+    size = team.size()
+    threads = _threads or size
+    return threads, team if threads == size and not teams.forked else None
 
 
 def set_num_threads(threads: int) -> None:
@@ -83,91 +97,79 @@ def scratch(size: int) -> int:
     return _own.address
 
 
-class Work(NamedTuple):
-    """What is to be done."""
+class Work:
+    """What is to be done, as far as it is the same in all calls like one."""
 
-    kernel: Kernel
-    job: int  # the address of the kernel's description
-    kind: np.dtype[Any]  # in which it computes
-    tasks: int
-    room: int  # bytes of scratch that each thread needs
-    operations: float  # that all tasks take together
+    __slots__ = ("alone", "entry", "kernel", "kind", "large", "like", "room", "shared", "tasks", "turn")
 
-    @property
-    def alone(self) -> float:
-        """Nanoseconds that one thread would take."""
-        return self.operations / SPEED
+    def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
+        """`tasks` that take so many operations together, in each thread with so many bytes of scratch."""
+        self.kernel, self.kind, self.tasks, self.room = kernel, kind, tasks, room
+        self.like = kind.type(0)
+        self.alone = operations / SPEED  # nanoseconds that one thread would take
+        self.turn = max(1, int(TURN * tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
+        self.shared = operations > LEAST and tasks > 1
+        self.large = operations > SMALL
+        self.entry = entry(kernel, kind) if self.shared else 0
 
-    @property
-    def turn(self) -> int:
-        """Tasks that a thread does before it looks whether Ctrl-C was pressed."""
-        return max(1, int(TURN * self.tasks / max(self.operations, 1)))
-
-    def round(self, places: int, joined: int, most: int) -> array.array[int]:
-        """What so many threads share, of whom some are there already."""
+    def round(self, job: int = 0) -> array.array[int]:
+        """What the threads share that do the job at an address. The words of the job itself may be added behind."""
         words = Round(
-            next=0, stop=0, kernel=entry(self.kernel, self.kind), bits=8 * self.kind.itemsize, job=self.job,
-            memory=scratch(places * self.room), room=self.room, most=most, places=places, joined=joined, latest=0,
-            given=0, done=0,
+            next=0, stop=0, kernel=self.entry, bits=8 * self.kind.itemsize, job=job, memory=0, room=self.room,
+            most=self.turn, places=0, joined=0, latest=0, given=0, done=0,
         )  # fmt: skip
         return array.array("q", words)
 
 
-def spread(work: Work) -> None:
-    """Do it, on as many threads as that is worth."""
-    threads = get_num_threads() if work.operations > LEAST and work.tasks > 1 else 1
-    team = team_of(threads) if threads > 1 else None
-    if team is not None and team.is_worth(work.alone):
-        _on_team(work, team, threads)
+def spread(work: Work, words: array.array[int]) -> None:
+    """Do a round of it, on as many threads as that is worth."""
+    threads, team = _hands() if work.shared else (1, None)
+    if team is not None and threads > 1 and team.is_worth(work.alone):
+        words[MEMORY], words[PLACES] = scratch(threads * work.room), threads
+        team.run(words, threads)
+        while words[NEXT] < work.tasks:  # between two turns nobody is at it, so Ctrl-C may end it here
+            words[JOINED] = 0
+            team.run(words, threads)
         return
-    helpers = crew()
-    members = helpers.ready(min(threads, work.tasks) - 1)
+    members = crew().ready(min(threads, work.tasks) - 1) if threads > 1 else 0
+    words[MEMORY] = scratch((members + 1) * work.room)
     if members:
-        _with_crew(work, helpers, members)
+        _with_crew(work, words, crew(), members)
     else:
-        _lead(work, array.array("q", (0, 0)), scratch(work.room))
+        _lead(work, words)
 
 
-def _lead(work: Work, progress: array.array[int], memory: int) -> None:
+def _lead(work: Work, words: array.array[int]) -> None:
     """Do tasks in the calling thread until there are no more."""
-    like, address, most = work.kind.type(0), progress.buffer_info()[0], work.turn
-    while work.kernel(like, work.job, memory, address, most) == most:
+    kernel, job, memory, address, most = work.kernel, words[JOB], words[MEMORY], words.buffer_info()[0], work.turn
+    while kernel(work.like, job, memory, address, most) == most:
         pass
 
 
-def _on_team(work: Work, team: Team, threads: int) -> None:
-    """Do it with torch's threads. Between two turns nobody but the caller is at it, so it may be left at any time."""
-    shared = work.round(threads, 0, work.turn)
-    team.run(shared, threads)
-    while shared[NEXT] < work.tasks:
-        shared[JOINED] = 0
-        team.run(shared, threads)
-
-
-def _with_crew(work: Work, helpers: Crew, members: int) -> None:
+def _with_crew(work: Work, words: array.array[int], helpers: Crew, members: int) -> None:
     """Do it with threads of our own, as many as are free."""
-    shared = work.round(members + 1, 1, work.tasks)
-    address = shared.buffer_info()[0]
+    address = words.buffer_info()[0]
+    words[PLACES], words[JOINED], words[MOST] = members + 1, 1, work.tasks
     try:
         # Somebody is woken for a large call, or if calls follow so close that there will be more to do than to wait.
-        wake = work.operations > SMALL or helpers.idle() < work.alone
+        wake = work.large or helpers.idle() < work.alone
         helpers.offer(address, address + WORD * GIVEN, members, wake=wake)
-        _lead(work, shared, shared[MEMORY])
+        _lead(work, words)
     except BaseException:
-        shared[STOP] = 1
+        words[STOP] = 1
         raise
     finally:
-        _settle(helpers, members, shared)
+        _settle(helpers, members, words)
 
 
-def _settle(helpers: Crew, members: int, shared: array.array[int]) -> None:
+def _settle(helpers: Crew, members: int, words: array.array[int]) -> None:
     """Return only when no other thread touches the caller's arrays any more, even if Ctrl-C is pressed meanwhile."""
     interrupted: BaseException | None = None
     while True:
         try:
-            helpers.settle(shared.buffer_info()[0], members)
+            helpers.settle(words.buffer_info()[0], members)
             break
         except BaseException as error:
-            interrupted, shared[STOP] = error, 1
+            interrupted, words[STOP] = error, 1
     if interrupted is not None:
         raise interrupted

@@ -16,7 +16,6 @@ import functools
 import os
 import sys
 import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from clearhead.kernels.atomics import CLOCK
 from clearhead.kernels.rounds import LATEST, as_one_of_a_team, entry_for
 
 PROMPT = 50_000  # nanoseconds: a team that begins so soon is neither asleep nor kept from its cores
-REMEMBERED = 3  # delays; what counts is the one in the middle, so that a single accident changes nothing
 FIRST_PAUSE, LONGEST_PAUSE = 16, 1024  # calls that go another way before the team is tried again
 LIBRARY = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
 
@@ -34,13 +32,12 @@ LIBRARY = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.pla
 class Team:
     """torch's threads, as its OpenMP library offers them."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self.parallel: Any = library.GOMP_parallel
+    def __init__(self, path: str) -> None:
+        self.parallel: Any = ctypes.CDLL(path).GOMP_parallel
         self.parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
         self.parallel.restype = None
-        self.size: Any = library.omp_get_max_threads  # of the calling thread, as torch.set_num_threads has set it
-        self.inside: Any = library.omp_in_parallel
-        self.delays: deque[int] = deque([0] * REMEMBERED, REMEMBERED)
+        self.size: Any = ctypes.PyDLL(path).omp_get_max_threads  # for this thread, as torch.set_num_threads has set it
+        self.last = self.delay = 0  # how late it was, and the smaller of the last two: one delay is an accident
         self.pause = FIRST_PAUSE
         self.passed_by = 0
 
@@ -50,7 +47,7 @@ class Team:
 
     def is_worth(self, nanoseconds: float) -> bool:
         """Whether a call that takes one thread so long is sooner done by the team, as far as is known."""
-        if 2 * sorted(self.delays)[REMEMBERED // 2] <= nanoseconds:
+        if 2 * self.delay <= nanoseconds:
             return True
         self.passed_by += 1
         if self.passed_by < self.pause:
@@ -68,27 +65,13 @@ class Team:
 
     def note(self, delay: int) -> None:
         """Remember how late the team was, in nanoseconds."""
-        self.delays.append(delay)
+        self.delay, self.last = min(delay, self.last), delay
         if delay < PROMPT:
             self.pause = FIRST_PAUSE
 
 
-def team_of(threads: int) -> Team | None:
-    """torch's team, if torch is there and its team has so many threads.
-
-    A team of another size would have to be taken apart and built again for every call.
-    """
-    team = None if _forked else _torchs_team()
-    return team if team is not None and team.size() == threads and not team.inside() else None
-
-
-def torchs_threads() -> int | None:
-    """How many threads torch uses in the calling thread, if torch is there."""
-    team = _torchs_team()
-    return None if team is None else team.size()
-
-
-def _torchs_team() -> Team | None:
+def torchs_team() -> Team | None:
+    """The threads that torch keeps, if torch is there."""
     return _found_team() if "torch" in sys.modules else None
 
 
@@ -99,17 +82,16 @@ def _found_team() -> Team | None:
     if CLOCK is None or not path.exists():
         return None
     with contextlib.suppress(OSError, AttributeError):  # built without OpenMP, or with one that has no such function
-        return Team(ctypes.CDLL(str(path)))
+        return Team(str(path))
     return None
 
 
-_forked = False
+forked = False  # a team does not survive a fork, and its library would wait for it for ever
 
 
 def _after_fork() -> None:
-    """A team does not survive a fork, and its library would wait for it for ever."""
-    global _forked
-    _forked = True
+    global forked
+    forked = True
 
 
 if hasattr(os, "register_at_fork"):

@@ -174,10 +174,10 @@ def computed(inputs: Inputs) -> Results:
     if inputs.known is not None:
         return _filled(inputs.known, inputs)
     call = prepared(inputs)
-    output, lse, sums = kernels.launch.compute_with_sums(call)
+    output, lse, sums = kernels.launch.compute_with_sums(call, heads_last=True)
     if inputs.remembered_as is not None:
         key, wanted = inputs.remembered_as
-        kernels.known.remember(key, call, wanted)
+        kernels.known.remember(key, call, wanted, heads_last=True)
     assert lse is not None
     assert sums is not None
     return Results(to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total))
@@ -186,7 +186,7 @@ def computed(inputs: Inputs) -> Results:
 def _filled(known: Known, inputs: Inputs) -> Results:
     """The results of a call like one before."""
     q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
-    output = q.new_empty(known.output)
+    output = q.new_empty_strided(known.output, known.strides)
     lse, top, total = (q.new_empty(shape, dtype=kind) for shape in (known.rows, known.sums, known.sums))
     known.fill(*(x.data_ptr() for x in (q, k, v, output, lse, top, total)))
     return Results(output, lse, top, total)

@@ -14,7 +14,11 @@ from clearhead.torch.derivative import KINDS, Inputs, Mask, differentiable
 
 def differentiated(*tensors: Any) -> bool:
     """Whether a gradient may be asked for with respect to one of these."""
-    return torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in tensors)
+    if torch.is_grad_enabled():
+        for x in tensors:
+            if getattr(x, "requires_grad", False):
+                return True
+    return False
 
 
 def attend(
@@ -34,7 +38,7 @@ def attend(
     if known.splits > 1:
         joined, of_rows = kernels.known.attend(known, *places, numpy_type(q.dtype), wanted)
         return to_torch(joined), None if of_rows is None else to_torch(of_rows)
-    output = q.new_empty(known.output)  # a tensor from the beginning: making one of an array takes 3 µs
+    output = q.new_empty_strided(known.output, known.strides)  # making a tensor of an array would take 3 µs
     lse = q.new_empty(known.rows, dtype=KINDS[known.kind]) if wanted == LSE else None
     known.fill(*places, output.data_ptr(), 0 if lse is None else lse.data_ptr())
     return output, lse

@@ -14,7 +14,9 @@ from clearhead.translate import words
 from clearhead.translate.days import MONTHS, impossible, taught, untaught
 from clearhead.translate.dictionary import beginnings, known_words, stems
 from clearhead.translate.doubt import Doubt
+from clearhead.translate.missing import left_out
 from clearhead.translate.nearness import MOST, near
+from clearhead.translate.senses import other_meaning
 from clearhead.translate.usage import unusual, without_particles
 from clearhead.translate.vocabulary import Unknown, Vocabulary, shortened, unknown_word
 
@@ -78,13 +80,23 @@ def strange_words(
 
 
 def against(
-    text: str, source: Sequence[int], spans: Sequence[Span], task: str, doubt: Doubt, vocabulary: Vocabulary
+    text: str,
+    answer: str,
+    source: Sequence[int],
+    spans: Sequence[Span],
+    task: str,
+    doubt: Doubt,
+    vocabulary: Vocabulary,
 ) -> Said | None:
-    """What else speaks against a text: known words in forms that training lacks, or that do not go together."""
+    """What else speaks against an answer to a text: known words in forms that training lacks, or that do not go
+    together, or that the answer takes in another meaning than goes with the others.
+    """
     strange = _strange(text, source, spans, doubt, vocabulary)
     if others := [word for word in strange if in_other_form(word)]:
         return words.OTHER_FORM.filled(words=", ".join(others))
-    return unusual(text) if task in ("sentences", "all") and not taught(text) else None
+    if task not in ("sentences", "all") or taught(text):
+        return None
+    return unusual(text) or left_out(text) or other_meaning(text, answer)
 
 
 def in_other_form(word: str) -> bool:

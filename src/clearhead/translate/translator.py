@@ -50,7 +50,7 @@ class Translated(NamedTuple):
     confidence: float  # the probability of its least probable piece, END counted; 0 if it did not end
     sure: bool  # whether nothing speaks against it (see doubt)
     strange: tuple[str, ...] = ()  # the words of the source that are made of others and not known
-    unusual: Said | None = None  # what else speaks against the source, in words
+    unusual: Said | None = None  # what else speaks against it, in words
 
     def __repr__(self) -> str:
         return f"<Translated {self.source!r} → {self.text!r}{'' if self.sure else ', not sure'}>"
@@ -165,7 +165,7 @@ class Translator:
             ended = written[-1] == END
             confidence = math.exp(float(found.least_log_probability[i])) if ended else 0.0
             strange = strange_words(texts[i], ids[:-1], spans, self.doubt, self.vocabulary)
-            unusual = against(texts[i], ids[:-1], spans, self.task, self.doubt, self.vocabulary)
+            unusual = against(texts[i], text, ids[:-1], spans, self.task, self.doubt, self.vocabulary)
             sure = self.doubt.sure(confidence, ids[:-1], target) and not strange and unusual is None
             answer = Translated(
                 texts[i],

@@ -2,8 +2,8 @@
 
 A model is sure of 컴퓨터를 썼다, I wrote the computer: each word is probable by itself. But of 쓰다 the lexicon says
 that texts are written and hats worn, and of computers nothing. So a sentence is doubted if its object is none that its
-verb goes with, if it has no predicate at all, or if its verb needs a place and has none. A verb that goes with very
-many things, as 사다 does, is no wonder with one more.
+verb goes with, if an adverb goes with other predicates only, if it has no predicate at all, or if its verb needs a
+place and has none. A verb that goes with very many things, as 사다 does, is no wonder with one more.
 
 Words are told apart by their beginnings, from the lexicon's lists alone; where that tells nothing, nothing is doubted.
 """
@@ -18,11 +18,12 @@ from clearhead.languages import Said
 from clearhead.translate import korean, lexicon, words
 from clearhead.translate.dictionary import known_words, stem_forms
 from clearhead.translate.korean import Stem
-from clearhead.translate.lexicon import Verb
+from clearhead.translate.lexicon import Adjective, Noun, Verb
 from clearhead.translate.phrases import LIVING, POINTED
 
 SIGNS = ".,!?"
-OBJECT = korean.PARTICLES["object"]
+OBJECT, TOPIC, FOCUS = korean.PARTICLES["object"], korean.PARTICLES["topic"], ("도", "만")
+THERE = {Stem("있"), Stem("없")}
 PARTICLES = {form for forms in korean.PARTICLES.values() for form in forms}
 PARTICLES |= {"에", "에서", "서", "에게", "한테", "께", "께서", "의", "도", "만", "하고", "들"}
 INFLECTED = ("verbs", "adjectives")
@@ -34,17 +35,78 @@ VERBAL_NOUNS = {verb.stem.text.removesuffix("하") for verb in lexicon.VERBS if 
 
 def unusual(text: str) -> Said | None:
     """What speaks against a sentence by the way its words go together; None if nothing does."""
-    said = [word.strip(SIGNS) for word in text.split()]
+    said = words_of(text)
     if said and all(map(_no_predicate, said)):
         return words.NO_PREDICATE
-    verbs = [_verbs(word, after) for word, after in zip(said, [*said[1:], ""], strict=True)]
+    stems = predicates(said)
+    verbs = [[verb for verb in verbs_of(found) if verb.shape not in ("double", "weather")] for found in stems]
     for place, word in enumerate(said):
+        if (predicate := _out_of_place(said, stems, place)) is not None:
+            return words.NOT_TOGETHER.filled(object=word, verb=predicate)
+        if (verb := _from_where(said, verbs, place)) is not None:
+            return words.NOT_TOGETHER.filled(object=word, verb=verb)
         if any(verb.shape == "into" for verb in verbs[place]) and not any(map(_is_place, said[:place])):
             return words.NO_PLACE.filled(verb=word)
         its = next((later for later in range(place + 1, len(said)) if verbs[later]), None)
-        if its is not None and (noun := _object(said[: place + 1])) and not _together(noun, verbs[its]):
+        if its is None:
+            continue
+        noun = object_of(said[: place + 1]) or _topic_alone(said, place, its, verbs[its])
+        if noun and not _together(noun, verbs[its]):
             return words.NOT_TOGETHER.filled(object=word, verb=said[its])
     return None
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text without signs."""
+    return [word for word in (one.strip(SIGNS) for one in text.split()) if word]
+
+
+def predicates(said: Sequence[str]) -> list[frozenset[Stem]]:
+    """The stems that each word may be of; of words that are no predicates, none."""
+    return [_stems(word, said[place + 1] if place + 1 < len(said) else "") for place, word in enumerate(said)]
+
+
+def verbs_of(stems: frozenset[Stem]) -> list[Verb]:
+    """Every verb that one of these stems is of."""
+    return [verb for verb in lexicon.VERBS if verb.stem in stems]
+
+
+def adjectives_of(stems: frozenset[Stem]) -> list[Adjective]:
+    return [adjective for adjective in lexicon.ADJECTIVES if adjective.stem in stems]
+
+
+def _out_of_place(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: int) -> str | None:
+    """The predicate that an adverb stands before though it only goes with others: 많이 아프다. 아주 빨리 is no such."""
+    adverbs = [adverb for adverb in lexicon.ADVERBS if adverb.korean == said[place]]
+    its = next((later for later in range(place + 1, len(said)) if stems[later]), None)
+    if not adverbs or its is None or any(adverb.korean == said[place + 1] for adverb in lexicon.ADVERBS):
+        return None
+    kinds = {"verb"} if verbs_of(stems[its]) else set()
+    kinds |= {"adjective"} if adjectives_of(stems[its]) else set()
+    if stems[its] & THERE and any(map(_is_place, said[:its])):
+        kinds = set()
+    return None if any(kinds & set(adverb.goes.split()) for adverb in adverbs) else said[its]
+
+
+def _from_where(said: Sequence[str], verbs: Sequence[Sequence[Verb]], place: int) -> str | None:
+    """The verb of going behind 어디에서, which then asks from where, as the grammar never does."""
+    its = next((later for later in range(place + 1, len(said)) if verbs[later]), None)
+    if its is None or said[place] not in ("어디에서", "어디서"):
+        return None
+    return said[its] if all(verb.shape == "to" for verb in verbs[its]) else None
+
+
+def _topic_alone(said: Sequence[str], place: int, its: int, verbs: Sequence[Verb]) -> str | None:
+    """A thing with 은/는 to which it may be done, since it does not do it and no object is there: 백화점은 열어요."""
+    word = said[place]
+    noun = without_particles(word[:-1]) if word.endswith(TOPIC) else None
+    things = [one for one in lexicon.NOUNS if one.korean == noun and one not in LIVING and not one.oblique]
+    things = [] if any(predicates(said)[place + 1 : its]) else things
+    others = [one for one in said[place + 1 : its] if one.endswith((*OBJECT, *FOCUS)) and without_particles(one)]
+    if not things or others or not all(objects for verb in verbs for _, objects in verb.takes):
+        return None
+    doing = {one for verb in verbs for subjects, _ in verb.takes for one in lexicon.nouns(subjects)}
+    return None if doing & set(things) else noun
 
 
 def _together(noun: str, verbs: Sequence[Verb]) -> bool:
@@ -64,11 +126,12 @@ def _uninflected() -> frozenset[str]:
 
 @functools.cache
 def _by_form() -> dict[str, frozenset[Stem]]:
-    """The stems of verbs and adjectives that may begin in each way: 걸 may be 걷."""
+    """The stems of verbs and adjectives that may begin in each way: 걸 may be 걷, and 잡니다 is of 자 as well."""
     found: defaultdict[str, set[Stem]] = defaultdict(set)
     adjectives = [adjective.stem for adjective in lexicon.ADJECTIVES if not adjective.whole]
     for stem in (*(verb.stem for verb in lexicon.VERBS), *adjectives):
-        for form in stem_forms(stem):
+        formal = [korean.with_final(stem.text, "ㅂ")] if korean.letters(stem.text[-1]).final in ("", "ㄹ") else []
+        for form in (*stem_forms(stem), *formal):
             found[form].add(stem)
     return {form: frozenset(stems) for form, stems in found.items()}
 
@@ -112,6 +175,8 @@ def _form(word: str) -> str:
 
 def _stems(word: str, after: str) -> frozenset[Stem]:
     """The stems that a word may be of, before the next one: none if it rather is a noun, as 사람 is, though not 사."""
+    if word.startswith("아니"):  # which is of 아니다 and hardly ever of 알다
+        return frozenset()
     if word in VERBAL_NOUNS:  # 요리 안 했다
         return frozenset({Stem(f"{word}하")})
     form = _form(word)
@@ -123,13 +188,7 @@ def _stems(word: str, after: str) -> frozenset[Stem]:
     return _by_form()[form]
 
 
-def _verbs(word: str, after: str) -> list[Verb]:
-    """The verbs that a word may be of, but for those that never take an object with 을."""
-    stems = _stems(word, after)
-    return [verb for verb in lexicon.VERBS if verb.stem in stems and verb.shape not in ("double", "weather")]
-
-
-def _object(before: Sequence[str]) -> str | None:
+def object_of(before: Sequence[str]) -> str | None:
     """The noun that the last of these words has for an object, or that it counts: 책 in 책 두 권을."""
     *others, word = before
     noun = word[:-1] if word.endswith(OBJECT) and without_particles(word) is not None else None
@@ -153,15 +212,22 @@ def _is_place(word: str) -> bool:
     return word.endswith(("에", "로")) or word.startswith("어디")
 
 
+def objects_of(verb: Verb) -> set[Noun]:
+    """The nouns a verb goes with; one that may be done to someone living may be done to all of them."""
+    found: set[Noun] = set()
+    for _, kinds in verb.takes:
+        taken = set(lexicon.nouns(kinds))
+        if not verb.strict and verb.shape != "double" and kinds:
+            taken |= POINTED | (LIVING if taken & LIVING else set())
+        found |= taken
+    return found
+
+
 def _objects(verbs: Sequence[Verb]) -> set[str]:
-    """What any of these verbs goes with; one that may be done to someone living may be done to all of them."""
+    """What any of these verbs goes with, as it is written."""
     found: set[str] = set()
     for verb in verbs:
-        for _, kinds in verb.takes:
-            taken = set(lexicon.nouns(kinds))
-            if not verb.strict and kinds:
-                taken |= POINTED | (LIVING if taken & LIVING else set())
-            found |= {noun.korean for noun in taken}
+        found |= {noun.korean for noun in objects_of(verb)}
         if verb.along:
             found |= {place.korean for place in lexicon.PLACES}
         if verb.stem.text == "하":

@@ -245,6 +245,23 @@ NO_PLACE = Said(
     "it is not sure of this: nothing says where to: {verb}",
     "이 번역은 확실하지 않습니다. 어디인지 나와 있지 않습니다: {verb}",
 )
+NO_OBJECT = Said(
+    "it is not sure of this: nothing says whom or what: {verb}",
+    "이 번역은 확실하지 않습니다. 목적어(누구를, 무엇을)가 나와 있지 않습니다: {verb}",
+)
+NOBODY_ELSE = Said(
+    "it is not sure of this: nothing says who they are: {word}",
+    "이 번역은 확실하지 않습니다. 누구와 누구인지 나와 있지 않습니다: {word}",
+)
+SEVERAL_MEANINGS = Said(
+    "it is not sure of this: a word has several meanings, and more than one makes sense here: {word} ({meanings}) "
+    "{predicate}",
+    "이 번역은 확실하지 않습니다. 뜻이 여럿인 낱말인데 어느 뜻으로 읽어도 말이 됩니다: {word}({meanings}) {predicate}",
+)
+OTHER_MEANING = Said(
+    "it is not sure of this: it took a word in a meaning that does not go with the one beside it: {word} {predicate}",
+    "이 번역은 확실하지 않습니다. 곁에 있는 말과 어울리지 않는 뜻으로 옮겼습니다: {word} {predicate}",
+)
 OTHER_FORM = Said(
     "it is not sure of this: it knows these words, but not in this form: {words}",
     "이 번역은 확실하지 않습니다. 아는 단어지만 이런 꼴로는 배우지 않았습니다: {words}",

@@ -1,0 +1,108 @@
+"""Whether a Korean sentence leaves out what English has to say, and what the grammar never leaves out.
+
+Korean need not say what one knows, nor who goes along: 저도 알아요, 같이 가요. A model that has only learned sentences
+in which it is said finds something all the same, I know me too. So a sentence is doubted if its verb always has an
+object and there is none, or one that may as well do it; and if it is done together, and not by many.
+
+As in `usage`, words are told apart by the lexicon's lists alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clearhead.languages import Said
+from clearhead.translate import korean, lexicon, words
+from clearhead.translate.dictionary import QUESTIONS
+from clearhead.translate.korean import Stem
+from clearhead.translate.phrases import LIVING
+from clearhead.translate.usage import (
+    FOCUS,
+    NOT,
+    OBJECT,
+    TOPIC,
+    adjectives_of,
+    predicates,
+    verbs_of,
+    without_particles,
+    words_of,
+)
+
+DOING = (*korean.PARTICLES["subject"], *TOPIC, "께서")
+WITH = (*korean.PARTICLES["and"], *korean.PARTICLES["or so"], "하고")
+TOGETHER = {adverb.korean for adverb in lexicon.ADVERBS if adverb.english == "together"}
+LET_US = ("자", "시다", "말자", "맙시다")
+ASKED_FOR = ("뭘", *(word for word, english in QUESTIONS.items() if english in ("who", "what")))
+SEVERAL = {noun.korean for noun in lexicon.NOUNS if "several" in noun.kinds.split()}
+SHORT = ("내", "제", "네")  # 내가
+NOUNS = {noun.korean: noun for noun in lexicon.NOUNS}
+
+
+def left_out(text: str) -> Said | None:
+    """What a sentence does not say and should; None if it says all."""
+    said = words_of(text)
+    stems = predicates(said)
+    beginning = 0
+    for place, word in enumerate(said):
+        if not stems[place] or (word in NOUNS and place < len(said) - 1):  # 차 안에, and not 차 for kicking it
+            continue
+        needing = _always_done_to_something(stems[place]) and not _helping(said, stems, place)
+        behind = [] if any(stems[place + 1 :]) else said[place + 1 :]  # 사랑해 너를
+        if needing and not _has_object([*said[beginning:place], *behind]):
+            return words.NO_OBJECT.filled(verb=word)
+        beginning = place + 1
+    return words.NOBODY_ELSE.filled(word=alone) if (alone := _alone(said)) else None
+
+
+def _always_done_to_something(stems: frozenset[Stem]) -> bool:
+    """Whether all that a word may be is a verb with an object."""
+    verbs = verbs_of(stems)
+    objects = [taken for verb in verbs for _, taken in verb.takes]
+    return bool(verbs) and all(objects) and {verb.shape for verb in verbs} <= {"", "give"} and not adjectives_of(stems)
+
+
+def _helping(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: int) -> bool:
+    """Whether it follows another predicate, whose verb it only helps: 배워야 하다, 불러 주다, 공부 안 하다."""
+    before = [number for number in range(place) if said[number] not in NOT]
+    return bool(before) and (bool(stems[before[-1]]) or said[before[-1]] == "싶어")
+
+
+def _has_object(before: Sequence[str]) -> bool:
+    """Whether one of the words before a verb is its object, as its particle says, or as it has none."""
+    doing = [word for word in before if word.endswith(DOING) and _is_someone_or_something(word)]
+    for word in before:
+        noun = without_particles(word)
+        if word.startswith(ASKED_FOR) or (word.endswith(OBJECT) and noun is not None):
+            return True
+        if noun == word and noun in NOUNS:  # 영화 봤어
+            return True
+        if word.endswith(FOCUS) and noun in NOUNS and (doing or not _may_do_it(noun)):
+            return True
+    return len(doing) > 1  # 빵은 동생이 먹었다
+
+
+def _is_someone_or_something(word: str) -> bool:
+    """Whether a word is a noun with a particle, 내가 among them."""
+    noun = without_particles(word)
+    return noun != word and (noun in SHORT or noun in NOUNS)
+
+
+def _may_do_it(noun: str) -> bool:
+    return NOUNS[noun] in LIVING or bool(NOUNS[noun].oblique)
+
+
+def _alone(said: Sequence[str]) -> str | None:
+    """The word that says together, where nobody is named with whom, nor many, nor does the ending say that it is us."""
+    place = next((place for place, word in enumerate(said) if word in TOGETHER), None)
+    if place is None or said[-1].endswith(LET_US):
+        return None
+    many = any(_are_many(word) for word in said)
+    numbered = any(word in lexicon.HOURS or word[0].isdecimal() for word in said)
+    return None if many or numbered else said[place]
+
+
+def _are_many(word: str) -> bool:
+    """우리는, 아이들이, 친구와: but 우리 may be whose it is."""
+    noun = without_particles(word)
+    marked = noun is not None and word != noun
+    return marked and (noun in SEVERAL or word.endswith(WITH) or word[len(noun or "") :].startswith("들"))
