@@ -1,7 +1,7 @@
 """Whole models of transformers with random weights, as they are and with clearhead's attention in place of torch's.
 
-The model is one and the same: attention is swapped for the turn of clearhead and put back afterwards. Where there is
-`clearhead.hf`, its attention is called through transformers' own interface too.
+The model is one and the same: attention is swapped for the turn of clearhead and put back afterwards. Once more it is
+called through transformers' own interface, by the name that `clearhead.hf` registers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -87,18 +86,16 @@ class Forward:
 
 
 def calls(asked: Forward) -> dict[str, Call]:
-    """The model with attention swapped, as it is, and through the interface if there is one."""
+    """The model with attention swapped, as it is, and through the interface."""
 
     def read(y: torch.Tensor) -> np.ndarray:
         return y.numpy()
 
-    found = {
+    return {
         measure.OURS: Call(asked.run, read, inside=lambda: cht.swapped(asked.model)),
         measure.THEIRS: Call(asked.run, read),
+        measure.THROUGH_INTERFACE: Call(asked.run, read, inside=lambda: through_interface(asked.model)),
     }
-    if find_spec("clearhead.hf") is not None:
-        found[measure.THROUGH_INTERFACE] = Call(asked.run, read, inside=lambda: through_interface(asked.model))
-    return found
 
 
 @contextlib.contextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -50,24 +48,14 @@ def test_each_runs_on_its_own_attention(monkeypatch):
     assert seen == [2], "ours, a call for each layer; torch's is not swapped"
 
 
-def test_the_interface_is_used_where_it_is(monkeypatch):
-    from transformers import AttentionInterface
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-
-    called = []
-
-    def attend(module, *inputs, **options):
-        called.append(module.config._attn_implementation)
-        return sdpa_attention_forward(module, *inputs, **options)
-
-    monkeypatch.setattr(models, "find_spec", lambda name: name)
-    monkeypatch.setitem(sys.modules, "clearhead.hf", ModuleType("clearhead.hf"))
-    monkeypatch.setitem(AttentionInterface._global_mapping, "clearhead", attend)
-    case = named("BERT n=64")
-    row = case.measure(MINIMAL, 1, SIZE)
-    assert set(called) == {"clearhead"}
+def test_the_interface_is_called_too():
+    row = named("BERT n=64").measure(MINIMAL, 1, SIZE)
     assert row.values.keys() == {SPEED, INTERFACE}
     assert row.peers.keys() == {measure.OURS, measure.THEIRS, measure.THROUGH_INTERFACE}
+    model = models.made("Llama", SIZE)
+    with models.through_interface(model):
+        assert model.config._attn_implementation == "clearhead"
+    assert model.config._attn_implementation == "sdpa"
 
 
 def test_the_weights_are_the_same_every_time():
