@@ -5,19 +5,20 @@ from __future__ import annotations
 import array
 import functools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels import backward, description
 from clearhead.kernels.description import MOST_PACKED, address_of
+from clearhead.kernels.formats import BFLOAT16, stored_kind
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
 from clearhead.kernels.launch import launch_packed, operations
-from clearhead.kernels.plan import backward_plan, shape_of
+from clearhead.kernels.plan import backward_plan, computed_as, shape_of
 from clearhead.kernels.remembering import Remembered
-from clearhead.kernels.structs import first_word, pack
+from clearhead.kernels.structs import PAIRS, first_word, pack
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 
@@ -57,7 +58,13 @@ class Pass:
     def run(self) -> None:
         forward, own = self.arrays()
         packed = self.packed(forward, own)  # addresses of arrays that are held here until it is done
-        launch_packed(backward.run, packed, self.call.kind, self.plan.tasks, self.room, self.operations)
+        launch_packed(backward.run, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
+
+    @property
+    def computed_as(self) -> np.dtype[Any]:
+        """What the kernel computes in: pairs of bfloat16 only where the gradient comes in that type too."""
+        paired = computed_as(self.call) == PAIRS and stored_kind(self.gradient.dtype) == BFLOAT16
+        return PAIRS if paired else self.call.kind
 
     @property
     def room(self) -> int:

@@ -80,7 +80,7 @@ def remember(key: Hashable, call: Call, sums: Sums, gradient: np.ndarray) -> Non
     broadcast = whole.d_q[0].size != call.q.size or whole.d_k.size != call.k.size or whole.d_v.size != call.v.size
     if broadcast or not whole.plan.tasks:
         return
-    work = Work(backward.run, call.kind, whole.plan.tasks, whole.room, whole.operations)
+    work = Work(backward.run, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
     packed = whole.packed(*whole.arrays())
     known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
     passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))
