@@ -11,9 +11,10 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 EXAMPLES = """\
 examples:
-  make bench                                   everything, some minutes
+  make bench                                   everything, half an hour
   make bench ARGS="--only dense --quick"       a first impression of one group
   python -m benchmarks --only 'causal n=*1024' --only decode
+  python -m benchmarks --missed                the goals that the last run missed
 """
 
 
@@ -31,6 +32,9 @@ def parser() -> argparse.ArgumentParser:
         "can be given several times",
     )  # fmt: skip
     p.add_argument("--list", action="store_true", help="list the cases with their goals, and measure nothing")
+    p.add_argument(
+        "--missed", action="store_true", help="print the goals that the last run missed, and measure nothing"
+    )
     p.add_argument("--quick", action="store_true", help="few rounds: to see that it works, not to quote")
     p.add_argument("--threads", type=positive, metavar="N", help="threads for every library (default: all cores)")
     p.add_argument(
@@ -68,6 +72,11 @@ def main(arguments: Sequence[str] | None = None, size: float = 1.0) -> int:
         p.error(f"no case matches {' or '.join(options.only)}; the groups are {', '.join(run.group_sizes())}")
     if options.list:
         run.show_cases(cases)
+        return 0
+    if options.missed:
+        if not (options.out / run.RESULTS).exists():
+            p.error(f"there is no {run.RESULTS} in {options.out}; python -m benchmarks measures and writes one")
+        run.show_missed(cases, options.out)
         return 0
     return run.run(cases, threads=threads, quick=options.quick, out=options.out, size=size)
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers import SEED, Call, Problem, tensor
+from benchmarks.peers import tensor
+from benchmarks.problems import SEED, Call, Problem
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 import clearhead as ch
-from benchmarks.measure import ALONE
-from benchmarks.peers import Call, Problem, tensor, with_clearhead
+from benchmarks.measure import ALONE, OURS
+from benchmarks.peers import tensor, with_clearhead
+from benchmarks.problems import Call, Problem
 from clearhead.matrices import cell_length
 
 TOP = 8
+PIXELS = 256  # a side of a tile
 
 
 @dataclass(frozen=True)
@@ -86,3 +88,42 @@ def eager(problem: Looking, kind: type[np.floating[Any]]) -> Any:
 def joined(statistics: Any) -> np.ndarray:
     """Everything in a row; a cell of the map that is masked altogether counts as 0."""
     return np.nan_to_num(np.concatenate([np.asarray(x).ravel() for x in statistics]))
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A window of the only head's map, `side` positions a side and not at a round place, in at most `pixels` cells."""
+
+    of: Problem
+    side: int
+    pixels: int
+
+    @property
+    def operations(self) -> float:
+        """Of the scores in the window."""
+        return 2.0 * self.side**2 * self.of.q.shape[-1]
+
+    @property
+    def window(self) -> slice:
+        start = min(1001, self.of.q.shape[2] - self.side)
+        return slice(start, start + self.side)
+
+    def truth(self, kind: type[np.floating[Any]] = np.float64) -> np.ndarray:
+        """From the textbook's weights in the given type → (1, 1, cells, cells)"""
+        q, k, v = (x.astype(kind) for x in (self.of.q, self.of.k, self.of.v))
+        weights = ch.scaled_dot_product_attention(q, k, v)[1][..., self.window, self.window]
+        edges = np.arange(0, self.side, cell_length(self.side, self.pixels))
+        sums = np.add.reduceat(np.add.reduceat(weights, edges, axis=-1), edges, axis=-2)
+        lengths = np.diff([*edges, self.side])
+        return sums / np.outer(lengths, lengths)
+
+
+def tile_calls(problem: Tile) -> dict[str, Call]:
+    """Ours, of a view that was made before."""
+    of, window = problem.of, problem.window
+    view = ch.look(of.q, of.k, of.v)
+    return {
+        OURS: Call(
+            lambda: view.tile(0, window, window, problem.pixels), lambda cells: cells.reshape(1, 1, *cells.shape[-2:])
+        )
+    }

@@ -8,7 +8,18 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("clearhead", "numpy", "numba", "llvmlite", "torch", "onnx", "onnxruntime", "jax")
+PACKAGES = (
+    "clearhead",
+    "numpy",
+    "numba",
+    "llvmlite",
+    "torch",
+    "transformers",
+    "onnx",
+    "onnxruntime",
+    "openvino",
+    "jax",
+)
 
 
 def cores() -> int:

@@ -17,11 +17,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import Call
-from benchmarks.rows import COST, EXTRA, MEMORY, SHARE, SPEED, Value, spread
+from benchmarks.problems import Call
+from benchmarks.rows import (
+    COST,
+    EXTRA,
+    INTERFACE,
+    MEMORY,
+    MICROSECONDS,
+    MILLISECONDS,
+    SHARE,
+    SPEED,
+    Value,
+    over,
+    spread,
+)  # fmt: skip
 
 OURS, THEIRS, YARDSTICK, ALONE = "clearhead", "torch", "sgemm", "attention alone"
+THROUGH_INTERFACE = "clearhead.hf"  # a whole model whose attention is ours by transformers' interface
 BESIDE = (YARDSTICK, ALONE)  # what is timed for comparison and computes something else
+ALWAYS = (SPEED, SHARE, COST)  # values that are reported without a goal too
 TURN = 0.010  # seconds that a turn lasts at least, by repeating short calls
 REST = 0.005  # seconds between two looks at whether the process is at rest
 LONGEST_REST = 0.25
@@ -49,7 +63,7 @@ QUICK = Effort(rounds=3, seconds=1.0, inputs=3)
 def timings(calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share: None) -> dict[str, list[float]]:
     """Seconds per call, one entry per round, for each of the calls. They have been called before, so are compiled."""
     names = list(calls)
-    repeats = {name: max(1, math.ceil(TURN / _once(calls[name].run))) for name in names}
+    repeats = {name: max(1, math.ceil(TURN / _roughly(calls[name]))) for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     with _no_collection():
@@ -59,20 +73,32 @@ def timings(calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share
                 break
             first = done % len(names)
             for name in names[first:] + names[:first]:
-                seconds[name].append(turn(calls[name].run, repeats[name]))
+                seconds[name].append(turn(calls[name], repeats[name]))
             tick(effort.done(done + 1, time.perf_counter() - began))
     return seconds
 
 
-def turn(run: Callable[[], Any], repeats: int) -> float:
+def turn(call: Call, repeats: int) -> float:
     """Seconds per call over one turn."""
     rest()
-    if repeats > 1:
-        run()  # a short call would pay for waking the threads that a long one hardly notices
+    with call.inside():
+        if repeats > 1:
+            _timed(call)  # a short call would pay for waking the threads that a long one hardly notices
+        return sum(_timed(call) for _ in range(repeats)) / repeats
+
+
+def once(call: Call) -> Any:
+    """What a call gives, where it is to be called."""
+    with call.inside():
+        call.before()
+        return call.run()
+
+
+def _timed(call: Call) -> float:
+    call.before()
     began = time.perf_counter()
-    for _ in range(repeats):
-        run()
-    return (time.perf_counter() - began) / repeats
+    call.run()
+    return time.perf_counter() - began
 
 
 def rest() -> None:
@@ -92,14 +118,19 @@ def ratio(numerator: list[float], denominator: list[float], factor: float = 1.0)
 
 
 def values(seconds: Mapping[str, list[float]], calls: Mapping[str, Call], operations: float) -> dict[str, Value]:
-    """How many times as fast as torch, which share of the yardstick's rate, how many times attention alone."""
-    found = {}
+    """How many times as fast as torch and others, which share of the yardstick's rate, how many times attention alone,
+    and how long it took in itself."""
+    ours = seconds[OURS]
+    found = {over(name): ratio(times, ours) for name, times in seconds.items() if name not in (OURS, THEIRS, *BESIDE)}
+    found |= {unit: spread([scale * x for x in ours]) for unit, scale in ((MICROSECONDS, 1e6), (MILLISECONDS, 1e3))}
     if THEIRS in seconds:
-        found[SPEED] = ratio(seconds[THEIRS], seconds[OURS])
+        found[SPEED] = ratio(seconds[THEIRS], ours)
+    if THEIRS in seconds and THROUGH_INTERFACE in seconds:
+        found[INTERFACE] = ratio(seconds[THEIRS], seconds[THROUGH_INTERFACE])
     if YARDSTICK in seconds:
-        found[SHARE] = ratio(seconds[YARDSTICK], seconds[OURS], operations / calls[YARDSTICK].operations)
+        found[SHARE] = ratio(seconds[YARDSTICK], ours, operations / calls[YARDSTICK].operations)
     if ALONE in seconds:
-        found[COST] = ratio(seconds[OURS], seconds[ALONE])
+        found[COST] = ratio(ours, seconds[ALONE])
     return found
 
 
@@ -116,16 +147,19 @@ def extra_bytes(call: Call) -> int | None:
     Linux keeps the high-water mark of a process and lets it be set back; None where that cannot be done. What stays
     from earlier calls is not in it, such as the half MiB of scratch that each thread of clearhead keeps.
     """
-    run = call.run if call.lean is None else call.lean()
-    gc.collect()
-    _give_back()
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-        before = _high_water()
-        run()
-        return max(0, _high_water() - before)
-    except OSError:
+    if not call.weighed:
         return None
+    run = call.run if call.lean is None else call.lean()
+    with call.inside():
+        gc.collect()
+        _give_back()
+        try:
+            Path("/proc/self/clear_refs").write_text("5")
+            before = _high_water()
+            run()
+            return max(0, _high_water() - before)
+        except OSError:
+            return None
 
 
 def _high_water() -> int:
@@ -141,15 +175,12 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _once(run: Callable[[], Any]) -> float:
+def _roughly(call: Call) -> float:
     """About how long a call takes, the better of two."""
-    times = []
-    for _ in range(2):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-        if times[0] > 10 * TURN:
-            break
+    with call.inside():
+        times = [_timed(call)]
+        if times[0] <= 10 * TURN:
+            times.append(_timed(call))
     return max(min(times), 1e-7)
 
 

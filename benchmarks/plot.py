@@ -24,7 +24,12 @@ STYLES = {  # verdict: marker, edge, fill
     "missed": ("X", VERMILION, VERMILION),
     "": ("o", INK, "white"),
 }
-OTHERS = {"onnxruntime": "^", "jax": "D"}  # not the textbook, which would stretch the axis to a hundredth
+OTHERS = {
+    "onnxruntime": "^",
+    "openvino": "s",
+    "clearhead.hf": "*",
+    "jax": "D",
+}  # not the textbook, which would stretch the axis to a hundredth
 ROW_HEIGHT = 0.235  # inches
 
 
@@ -87,7 +92,7 @@ def accuracy_panel(axes: Axes, rows: Sequence[Row], report: Report) -> None:
         for kind, shift in ((LARGEST, -0.16), (RMS, 0.16)):
             goal = next((goal for goal in row.goals if goal.value == kind), None)
             point(axes, row.values[kind], y + shift, goal, size=5, note="max" if kind == LARGEST else "RMS")
-    finish(axes, "error against float64, as a multiple of the float32 textbook's: less is better")
+    finish(axes, "error against float64, as a multiple of somebody else's: less is better")
 
 
 def point(axes: Axes, value: Value, y: float, goal: Goal | None, size: float = 7, note: str = "") -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import OURS, THEIRS, YARDSTICK
-from benchmarks.rows import LARGEST, RMS, SHARE, SPEED, Mean, Row, Value
+from benchmarks.rows import LARGEST, RMS, SHARE, SPEED, Goal, Mean, Row, Value, over
 
 UNKNOWN = "—"
 COLOURS = {"met": "green", "missed": "bold red"}
@@ -61,11 +61,11 @@ def write_json(report: Report, path: Path) -> None:
 
 
 def show(report: Report, console: Console) -> None:
-    """Print the tables, the geometric means, and how many goals were reached."""
+    """Print the tables, the geometric means, and how many rows reached their goals."""
     timed = [row for row in report.rows if row.peers]
     exact = [row for row in report.rows if LARGEST in row.values]
-    for table in [*speed_tables(timed, console), *accuracy_tables(exact)]:
-        console.print(table)
+    for made in [*speed_tables(timed, console), *accuracy_tables(exact), *other_tables(report.rows)]:
+        console.print(made)
     for mean in report.means:
         console.print(mean_line(mean), highlight=False)
     met, missed = (report.judged(verdict) for verdict in COLOURS)
@@ -86,7 +86,7 @@ def speed_tables(rows: Sequence[Row], console: Console) -> list[Table]:
         (THEIRS, lambda row: duration(row, THEIRS)),
         ("faster", lambda row: times(row.values.get(SPEED))),
         ("goal", lambda row: bound(row, SPEED)),
-        ("", lambda row: coloured(row.verdict)),
+        ("", lambda row: coloured(verdict(row, SPEED))),
         *([("of sgemm", share)] if any(SHARE in row.values for row in rows) else []),
     ]
     rest: list[Column] = [
@@ -102,6 +102,26 @@ def speed_tables(rows: Sequence[Row], console: Console) -> list[Table]:
     return [table(rows, main, of_main), table(rows, rest, of_rest)]
 
 
+def other_tables(rows: Sequence[Row]) -> list[Table]:
+    """Goals about values that have no column above."""
+    above = {SPEED, SHARE, LARGEST, RMS}
+    others = [(row, goal) for row in rows for goal in row.judged if goal.value not in above]
+    return [goal_table(others, "other goals: medians, with the quartiles over the rounds")] if others else []
+
+
+def goal_table(goals: Sequence[tuple[Row, Goal]], caption: str) -> Table:
+    """A line for each goal, with what was measured."""
+    made = Table(box=box.SIMPLE_HEAD, caption=caption, pad_edge=False, collapse_padding=True)
+    for heading, side in (("case", "left"), ("what", "left"), ("measured", "right"), ("goal", "right"), ("", "right")):
+        made.add_column(heading, justify=side, no_wrap=True)
+    for _, found in groupby(goals, key=lambda pair: pair[0].group):
+        made.add_section()
+        for row, goal in found:
+            measured = times(row.values[goal.value])
+            made.add_row(row.name, goal.value, measured, goal.limit, coloured(verdict(row, goal.value)))
+    return made
+
+
 def accuracy_tables(rows: Sequence[Row]) -> list[Table]:
     columns: list[Column] = [("inputs", lambda row: str(row.rounds))]
     for kind in (LARGEST, RMS):
@@ -110,7 +130,8 @@ def accuracy_tables(rows: Sequence[Row]) -> list[Table]:
             ("worst", lambda row, kind=kind: f"[dim]{row.figures[f'{kind}, worst ratio']:.2f}[/]"),
         ]
     columns += [("goal", lambda row: f"≤ {bound(row, LARGEST)}"), ("", lambda row: coloured(row.verdict))]
-    caption = "errors against float64 / those of the textbook in float32: medians, with the quartiles over the inputs"
+    columns.insert(0, ("against", lambda row: row.against))
+    caption = "errors against float64 / those of somebody else: medians, with the quartiles over the inputs"
     return [table(rows, columns, caption)] if rows else []
 
 
@@ -134,7 +155,7 @@ def line(row: Row) -> str:
     """A row that has just been measured."""
     found = "  ".join(f"{name} {times(value)}" for name, value in row.values.items())
     wanted = ", ".join(str(goal) for goal in row.goals)
-    return f"{row.name:<28}{found}  {coloured(row.verdict)}" + (f" [dim]{wanted}[/]" if wanted else "")
+    return f"{row.name:<32}{found}  {coloured(row.verdict)}" + (f" [dim]{wanted}[/]" if wanted else "")
 
 
 def mean_line(mean: Mean) -> str:
@@ -151,7 +172,21 @@ def coloured(verdict: str) -> str:
 
 
 def times(value: Value | None) -> str:
-    return UNKNOWN if value is None else f"{value.number:.2f} [dim]({value.low:.2f}–{value.high:.2f})[/]"
+    if value is None:
+        return UNKNOWN
+    low, high = (decimal(x) for x in (value.low, value.high))
+    return f"{decimal(value.number)} [dim]({low}–{high})[/]"
+
+
+def decimal(x: float) -> str:
+    """Two places, and three digits where that is more; a number below 0.1 has two digits."""
+    return f"{x:.2g}" if 0 < abs(x) < 0.1 else f"{x:.2f}"
+
+
+def verdict(row: Row, value: str) -> str:
+    """Whether the goals about a value are met, or nothing if there is none."""
+    judged = [goal for goal in row.judged if goal.value == value]
+    return "" if not judged else "missed" if any(goal in row.missed for goal in judged) else "met"
 
 
 def bound(row: Row, name: str) -> str:
@@ -171,8 +206,12 @@ def duration(row: Row, name: str) -> str:
 
 
 def beside(row: Row, name: str) -> str:
-    """How many times as long another library took."""
-    return f"{row.peers[name].seconds.number / row.peers[OURS].seconds.number:.2f}" if name in row.peers else UNKNOWN
+    """How many times as long another library took, coloured if there is a goal for it."""
+    if name not in row.peers:
+        return UNKNOWN
+    text = f"{row.peers[name].seconds.number / row.peers[OURS].seconds.number:.2f}"
+    judged = verdict(row, over(name))
+    return f"[{COLOURS[judged]}]{text}[/]" if judged else text
 
 
 def memory(row: Row, name: str) -> str:

@@ -14,12 +14,22 @@ import numpy as np
 
 # The values that are reported in columns of their own.
 SPEED = "speed"  # torch's time / clearhead's
+INTERFACE = "speed through the interface"  # torch's time / that of clearhead's attention called by transformers
 SHARE = "share of sgemm"  # clearhead's operations per second / those of a plain matrix product
 COST = "of attention"  # clearhead's time / that of its attention without looking
 MEMORY = "share of memory"  # clearhead's / torch's
 EXTRA = "extra MiB"
 LARGEST = "largest error"  # clearhead's / that of the textbook in float32
 RMS = "RMS error"
+MICROSECONDS = "microseconds"
+MILLISECONDS = "milliseconds"
+COLD = "seconds, cold"  # of a first call that compiles
+FROM_DISK = "seconds, from the disk"  # of one that finds what was compiled
+
+
+def over(peer: str) -> str:
+    """The value that is the time of a peer other than torch / clearhead's."""
+    return f"speed over {peer}"
 
 
 @dataclass(frozen=True)
@@ -33,8 +43,12 @@ class Goal:
     def met(self, number: float) -> bool:
         return number <= self.bound if self.most else number >= self.bound
 
+    @property
+    def limit(self) -> str:
+        return f"{'≤' if self.most else '≥'} {self.bound:g}"
+
     def __str__(self) -> str:
-        return f"{self.value} {'≤' if self.most else '≥'} {self.bound:g}"
+        return f"{self.value} {self.limit}"
 
 
 @dataclass(frozen=True)
@@ -68,15 +82,18 @@ class Row:
     figures: dict[str, float] = field(default_factory=dict)  # what else there is to know
 
     @property
+    def judged(self) -> tuple[Goal, ...]:
+        """Goals whose value was measured. The others are neither reached nor missed."""
+        return tuple(goal for goal in self.goals if goal.value in self.values)
+
+    @property
     def missed(self) -> tuple[Goal, ...]:
-        """Goals that are not reached. One whose value was not measured is neither reached nor missed."""
-        return tuple(g for g in self.goals if g.value in self.values and not g.met(self.values[g.value].number))
+        return tuple(goal for goal in self.judged if not goal.met(self.values[goal.value].number))
 
     @property
     def verdict(self) -> str:
         """`met`, `missed`, or nothing where there is no goal."""
-        judged = any(goal.value in self.values for goal in self.goals)
-        return "" if not judged else "missed" if self.missed else "met"
+        return "" if not self.judged else "missed" if self.missed else "met"
 
 
 @dataclass(frozen=True)

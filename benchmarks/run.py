@@ -9,14 +9,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks import machine, measure, peers, plot, report
-from benchmarks.cases import MEAN_GOALS, AnyCase, group_sizes, select
+from benchmarks import goals, machine, measure, peers, plot, report
 from benchmarks.rows import Row, means
+from benchmarks.table import MEAN_GOALS, AnyCase, group_sizes, select
 
-__all__ = ["group_sizes", "run", "select", "show_cases"]
+__all__ = ["RESULTS", "group_sizes", "run", "select", "show_cases", "show_missed"]
 
 INTERRUPTED = 130  # what a shell expects of a command stopped by Ctrl-C
 WIDTH = 150  # where there is no terminal to ask
+RESULTS = "bench.json"
 
 
 def run(cases: Sequence[AnyCase], *, threads: int, quick: bool, out: Path, size: float = 1.0) -> int:
@@ -31,6 +32,9 @@ def run(cases: Sequence[AnyCase], *, threads: int, quick: bool, out: Path, size:
     }  # fmt: skip
     if (load := machine.load()) is not None and load > 0.5:
         console.print(f"others are using this machine (load {load}): the figures will suffer", style="yellow")
+    cases, absent = goals.missing(cases)
+    for what in absent:
+        console.print(what, style="yellow", highlight=False)
     rows: list[Row] = []
     interrupted = False
     try:
@@ -58,7 +62,7 @@ def measure_all(
     with Progress(*columns, console=console, transient=True, auto_refresh=False, speed_estimate_period=300) as progress:
         task = progress.add_task("", total=len(cases))
         for done, case in enumerate(cases):
-            progress.update(task, completed=done, description=f"{case.name:<26}", refresh=True)
+            progress.update(task, completed=done, description=f"{case.name:<32}", refresh=True)
 
             def tick(share: float, done: int = done) -> None:
                 progress.update(task, completed=done + share, refresh=True)
@@ -73,16 +77,22 @@ def finish(found: report.Report, out: Path, console: Console) -> None:
         console.print("nothing was measured", style="yellow")
         return
     report.show(found, console)
-    report.write_json(found, out / "bench.json")
+    goals.show_missed(found, console)
+    report.write_json(found, out / RESULTS)
     plot.write(found, out / "bench.png")
-    console.print(f"written: bench.json and bench.png in {out}", highlight=False)
+    console.print(f"written: {RESULTS} and bench.png in {out}", highlight=False)
+
+
+def show_missed(cases: Sequence[AnyCase], out: Path) -> None:
+    """Print what the last run missed of these cases."""
+    goals.show_last(out / RESULTS, new_console(), [case.name for case in cases])
 
 
 def show_cases(cases: Sequence[AnyCase]) -> None:
     console = new_console()
     for case in cases:
-        goals = ", ".join(str(goal) for goal in case.goals) or "no goal"
-        console.print(f"{case.group:<12}{case.name:<28}against {case.against}: {goals}", highlight=False)
+        wanted = ", ".join(str(goal) for goal in case.goals) or "no goal"
+        console.print(f"{case.group:<12}{case.name:<32}against {case.against}: {wanted}", highlight=False)
 
 
 def new_console() -> Console:

@@ -138,7 +138,8 @@ class TranslationCase:
     name: str = "translator of dates"
     group: str = "translation"
     against: str = "nn.Transformer"
-    goals: tuple[Goal, ...] = field(default=())
+    goals: tuple[Goal, ...] = ()
+    needs: tuple[str, ...] = field(default=(), init=False)
 
     def measure(self, effort: Effort, threads: int, size: float = 1.0, tick: Tick = lambda share: None) -> Row:
         share = size if effort.rounds > measure.QUICK.rounds else 0.2 * size

@@ -24,6 +24,17 @@ def test_the_bytes_are_counted():
     assert list(seen.values) == [3, 4]
 
 
+def test_what_is_kept_twice_counts_once():
+    seen = Remembered(100, most_bytes=10)
+    for size in (4, 6, 5, 5):
+        seen.keep("same", size, size=size)
+    seen.keep("other", 0, size=5)
+    assert list(seen.values) == ["same", "other"]
+    seen.forget()
+    seen.keep("whole", 0, size=10)
+    assert list(seen.values) == ["whole"]
+
+
 def test_threads_that_add_at_once():
     seen = Remembered(3)
     before = sys.getswitchinterval()

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.autograd import forward_ad
 
 from clearhead import kernels, masks
 from clearhead.kernels.remembering import Remembered
-from clearhead.torch import attention
+from clearhead.torch import attention, derivative
 
 
 def tensors(*shapes, kind=torch.float32):
@@ -25,6 +23,13 @@ def nothing_known(monkeypatch):
     return calls
 
 
+@pytest.fixture(autouse=True)
+def no_gradients_known(monkeypatch):
+    passes = Remembered(512)
+    monkeypatch.setattr(kernels.known_gradients, "passes", passes)
+    return passes
+
+
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("mask", [None, masks.causal(), masks.key_lengths([5, 7])], ids=repr)
 def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(kind, mask, nothing_known):
@@ -39,20 +44,135 @@ def test_a_call_like_one_before_gives_the_bits_of_one_that_is_new(kind, mask, no
         assert known.dtype == new.dtype
 
 
-@pytest.mark.parametrize("mask", [None, masks.causal()], ids=repr)
-def test_gradients_too(mask, nothing_known):
-    def gradients(inputs):
-        leaves = [x.clone().requires_grad_() for x in inputs]
-        attention(*leaves, mask).square().sum().backward()
-        return [x.grad for x in leaves]
+def gradients(inputs, mask=None, weigh=torch.square, **options):
+    """Of what `weigh` makes of the output, summed."""
+    leaves = [x.clone().requires_grad_() if x.is_contiguous() else x.detach().requires_grad_() for x in inputs]
+    weigh(attention(*leaves, mask, **options)).sum().backward()
+    return [x.grad for x in leaves]
 
-    gradients(tensors(*SHAPES))
-    assert len(nothing_known.values) == 1
-    inputs = [x + 1 for x in tensors(*SHAPES)]
-    again = gradients(inputs)
+
+def assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, inputs, *arguments, **options):
+    """A second step is known, and gives what it would give if it were not."""
+    gradients([x + 1 for x in inputs], *arguments, **options)
+    assert len(no_gradients_known.values) == 1
+    again = gradients(inputs, *arguments, **options)
+    assert len(no_gradients_known.values) == 1
     nothing_known.forget()
-    for known, new in zip(again, gradients(inputs), strict=True):
+    no_gradients_known.forget()
+    for known, new in zip(again, gradients(inputs, *arguments, **options), strict=True):
         assert torch.equal(known, new)
+        assert known.dtype == new.dtype
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize(
+    "mask", [None, masks.causal(), masks.causal() & masks.window(3), masks.key_lengths([5, 7])], ids=repr
+)
+def test_gradients_too(kind, mask, nothing_known, no_gradients_known):
+    assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, tensors(*SHAPES, kind=kind), mask)
+
+
+@pytest.mark.parametrize("options", [{"scale": 0.3}, {"softcap": 4.0}], ids=str)
+def test_gradients_with_options(options, nothing_known, no_gradients_known):
+    assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, tensors(*SHAPES), **options)
+
+
+def test_gradients_over_keys_that_are_split_among_tasks(nothing_known, no_gradients_known):
+    shapes = (1, 9, 16), (1, 700, 16), (1, 700, 16)
+    assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, tensors(*shapes))
+    assert [known.splits > 1 for known in no_gradients_known.values.values()] == [True]
+
+
+def test_gradients_of_types_that_differ(nothing_known, no_gradients_known):
+    q, k, v = tensors(*SHAPES)
+    for inputs in ([q.double(), k, v], [q, k.double(), v]):
+        nothing_known.forget()
+        no_gradients_known.forget()
+        assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, inputs)
+
+
+def test_gradients_without_axes_of_heads(nothing_known, no_gradients_known):
+    assert_the_bits_of_a_new_one(nothing_known, no_gradients_known, tensors((3, 8), (5, 8), (5, 8)))
+
+
+def test_a_gradient_that_lies_otherwise_is_another_pass(nothing_known, no_gradients_known):
+    inputs = tensors(*SHAPES)
+    gradients(inputs)
+    spread = gradients(inputs, weigh=lambda y: y)  # a sum's gradient is one number, everywhere
+    assert len(no_gradients_known.values) == 2
+    no_gradients_known.forget()
+    for known, new in zip(gradients(inputs, weigh=lambda y: y), spread, strict=True):
+        assert torch.equal(known, new)
+
+
+def test_only_the_gradients_that_are_wanted(no_gradients_known):
+    q, k, v = tensors(*SHAPES)
+    q.requires_grad_()
+    for _ in range(2):
+        (gradient,) = torch.autograd.grad(attention(q, k, v).square().sum(), [q])
+    assert len(no_gradients_known.values) == 1
+    assert torch.equal(gradient, gradients([q.detach(), k, v])[0])
+    assert k.grad is None
+
+
+def test_what_was_broadcast_is_summed_and_not_known(no_gradients_known):
+    q, k, v = tensors((2, 4, 7, 8), (4, 7, 8), (4, 7, 8))
+    for _ in range(2):
+        found = gradients([q, k, v])
+    assert not no_gradients_known.values
+    apart = [gradients([x, k, v])[1] for x in q]
+    torch.testing.assert_close(found[1], apart[0] + apart[1], rtol=1e-5, atol=1e-6)
+
+
+def test_a_gradient_of_the_lse_takes_the_whole_way(no_gradients_known):
+    q, k, v = (x.requires_grad_() for x in tensors(*SHAPES))
+    for _ in range(2):
+        output, lse = attention(q, k, v, return_lse=True)
+        torch.autograd.grad(output.sum() + lse.sum(), [q, k, v])
+    assert not no_gradients_known.values
+
+
+def test_flags_that_somebody_may_change_are_not_remembered(no_gradients_known):
+    flags = torch.ones(7, 7, dtype=torch.bool).tril()
+    for _ in range(2):
+        gradients(tensors(*SHAPES), flags)
+    assert not no_gradients_known.values
+
+
+def test_saved_tensors_that_hooks_bring_back_in_another_layout(no_gradients_known):
+    inputs = tensors(*SHAPES)
+    expected = gradients(inputs)
+    turned = lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.ndim > 1 else x  # noqa: E731
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: x, turned):
+        found = gradients(inputs)
+    for x, y in zip(found, expected, strict=True):
+        torch.testing.assert_close(x, y, rtol=1e-5, atol=1e-6)
+
+
+def test_a_known_gradient_is_not_differentiated_either():
+    q, k, v = (x.requires_grad_() for x in tensors(*SHAPES))
+    gradients([q.detach(), k.detach(), v.detach()])
+    (first,) = torch.autograd.grad(attention(q, k, v).square().sum(), [q], create_graph=True)
+    with pytest.raises(NotImplementedError, match="once, not twice"):
+        first.sum().backward()
+
+
+def test_a_mask_made_anew_for_each_step(no_gradients_known):
+    for _ in range(3):
+        found = gradients(tensors(*SHAPES), masks.causal())
+    assert len(no_gradients_known.values) == 1
+    no_gradients_known.forget()
+    for known, new in zip(found, gradients(tensors(*SHAPES), masks.causal()), strict=True):
+        assert torch.equal(known, new)
+
+
+def test_a_new_call_is_prepared_once(monkeypatch, nothing_known):
+    prepared = []
+    prepare = derivative.prepare
+    monkeypatch.setattr(derivative, "prepare", lambda *x, **options: prepared.append(1) or prepare(*x, **options))
+    attention(*tensors(*SHAPES), masks.causal())
+    attention(*tensors(*SHAPES), masks.causal())
+    assert len(nothing_known.values) == len(prepared) == 1
 
 
 def test_a_tensor_that_begins_to_need_a_gradient_gets_one():
@@ -62,48 +182,6 @@ def test_a_tensor_that_begins_to_need_a_gradient_gets_one():
     assert attention(q.requires_grad_(), k, v).requires_grad
     with torch.no_grad():
         assert not attention(q, k, v).requires_grad
-
-
-class TestWhatIsNotPlain:
-    """What the kernels may not read as it lies goes the whole way, also where a plain call of its shape is known."""
-
-    def test_signs_that_are_turned_when_read(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        turned = torch._neg_view(q)
-        assert torch.equal(attention(turned, k, v), attention(turned.clone(), k, v))
-
-    def test_autocast(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert attention(q, k, v).dtype == torch.bfloat16
-
-    def test_transforms(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        gradient = torch.func.grad(lambda q: attention(q, k, v).square().sum())(q)
-        leaf = q.clone().requires_grad_()
-        attention(leaf, k, v).square().sum().backward()
-        assert torch.equal(gradient, leaf.grad)
-
-    def test_no_numbers_at_all(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        with FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(RuntimeError):
-            attention(q, k, v)
-
-    def test_forward_mode(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="no forward-mode derivative"):
-            attention(forward_ad.make_dual(q, torch.ones_like(q)), k, v)
-
-    def test_zeros_without_memory(self):
-        q, k, v = tensors(*SHAPES)
-        attention(q, k, v)
-        with pytest.raises(RuntimeError, match="ZeroTensor"):
-            attention(torch._efficientzerotensor(q.shape), k, v)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 5, 7), (3, 5, 7), (2, 3, 1, 7)])

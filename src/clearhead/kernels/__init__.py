@@ -8,6 +8,7 @@ From Python, with a checked call in hand:
     recompute    any weight once more, and windows pooled   explanation  the same, as data and in words
     join         joining what parts of the keys gave        sums         what weights are computed from again
     description  a call's arrays, as a kernel is told them   known        calls like one before
+    backward_pass  the same for its backward pass           known_gradients  and backward passes
     teams        torch's threads, and how late they are     crew         threads of our own, awake for a moment
 
 Kernels, each of which takes tasks from a queue:
@@ -40,5 +41,6 @@ The doors in are loaded when they are first used: whoever names a kernel does no
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules={"forecast", "gradients", "known", "launch", "observation", "recompute", "sums"}
+    __name__,
+    submodules={"forecast", "gradients", "known", "known_gradients", "launch", "observation", "recompute", "sums"},
 )

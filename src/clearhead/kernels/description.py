@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import functools
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,21 +191,31 @@ _SEED, _FIRST_QUERY, _FIRST_KEY, _PHASE = (
 
 def packed_job(call: Call, plan: Plan, arrays: Arrays) -> array.array[int]:
     """A job, packed. Where one like it was packed before, only the addresses are new, the seed and the place."""
-    like_it = (
-        tuple([None if x is None else (x.shape, x.strides, x.dtype) for x in arrays]),
-        call.batch_shape, call.table is None, call.scale, call.softcap, call.dropout, call.period,
-    )  # fmt: skip
+    like_it = likeness(call, arrays)
     known = _packed.get(like_it)
     if known is None:
         known = pack(Description(call, plan).job_on(arrays))
         _packed.keep(like_it, known)
     packed = known[:]
+    fill_in(packed, call, arrays)
+    return packed
+
+
+def likeness(call: Call, arrays: Arrays) -> Hashable:
+    """What tells packed jobs apart, but for what `fill_in` fills in."""
+    return (
+        tuple([None if x is None else (x.shape, x.strides, x.dtype) for x in arrays]),
+        call.batch_shape, call.table is None, call.scale, call.softcap, call.dropout, call.period,
+    )  # fmt: skip
+
+
+def fill_in(packed: array.array[int], call: Call, arrays: Arrays) -> None:
+    """Make a packed job, or one with more behind it, that of a call on these arrays."""
     for place, x in zip(_PLACES, arrays, strict=True):
         if x is not None:
             packed[place] = address_of(x)
     packed[_SEED], packed[_PHASE] = _signed(call.seed), call.phase
     packed[_FIRST_QUERY], packed[_FIRST_KEY] = call.first_query, call.first_key
-    return packed
 
 
 def _signed(x: int) -> int:

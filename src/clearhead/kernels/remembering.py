@@ -17,6 +17,7 @@ class Remembered(Generic[Value]):
         self.most, self.most_bytes = most, most_bytes
         self.values: dict[Hashable, Value] = {}
         self.sizes: dict[Hashable, int] = {}
+        self.bytes = 0  # the sum of the sizes
         self._new_lock()
         if hasattr(os, "register_at_fork"):  # a lock that another thread holds is never let go in a child
             os.register_at_fork(after_in_child=self._new_lock)
@@ -32,9 +33,11 @@ class Remembered(Generic[Value]):
         if size > self.most_bytes:
             return
         with self._lock:
-            while self.values and (len(self.values) >= self.most or sum(self.sizes.values()) + size > self.most_bytes):
+            while self.values and (len(self.values) >= self.most or self.bytes + size > self.most_bytes):
                 oldest = next(iter(self.values))
-                del self.values[oldest], self.sizes[oldest]
+                del self.values[oldest]
+                self.bytes -= self.sizes.pop(oldest)
+            self.bytes += size - self.sizes.get(key, 0)
             self.sizes[key], self.values[key] = size, value
 
     def forget(self) -> None:
@@ -42,3 +45,4 @@ class Remembered(Generic[Value]):
         with self._lock:
             self.values.clear()
             self.sizes.clear()
+            self.bytes = 0

@@ -6,59 +6,87 @@ binding arguments to names; so it is taken only where a transform of torch.func 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from clearhead import kernels, masks
 from clearhead.call import Call, prepare
+from clearhead.kernels.description import address_of
 from clearhead.kernels.known import Known
+from clearhead.kernels.known_gradients import Addresses, KnownGradients
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.biases import constant
+from clearhead.torch.plain import is_plain, key_of, transformed
 
 Mask = masks.Mask | torch.Tensor
 
 KINDS = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}  # that are computed in
 
 
-def differentiable(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    table: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    mask: Mask | None,
-    options: dict[str, Any],
-    known: Known | None = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The output and the lse of a call, both of which gradients reach; `known` if one like it has been seen."""
-    mask = masks.Once(mask) if isinstance(mask, masks.Mask) else mask  # what forward asks, backward need not
-    inputs = (q, k, v, bias, table, sinks, mask, options, known)
-    output, lse, *_ = (_Attention if transformed() else _Direct).apply(*inputs)
+class Inputs(NamedTuple):
+    """What goes into a call; `known` if one like it has been seen. Gradients reach all that comes before the mask."""
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    bias: torch.Tensor | None = None
+    table: torch.Tensor | None = None
+    sinks: torch.Tensor | None = None
+    mask: Mask | None = None
+    options: dict[str, Any] = {}  # noqa: RUF012, never written to
+    known: Known | None = None
+    remembered_as: tuple[Hashable, int] | None = None  # the key of a plain call that is new, and what is wanted of it
+
+    @property
+    def tensors(self) -> tuple[torch.Tensor | None, ...]:
+        return self.q, self.k, self.v, self.bias, self.table, self.sinks
+
+
+TENSORS = Inputs._fields.index("mask")  # how many gradients can be wanted
+
+
+class Results(NamedTuple):
+    """What comes out: the output, its lse, and the two sums that its derivative needs."""
+
+    output: torch.Tensor
+    lse: torch.Tensor
+    top: torch.Tensor
+    total: torch.Tensor
+
+
+class Given(NamedTuple):
+    """What a derivative is given: the gradients of the output and of the lse, and which of the inputs' are wanted."""
+
+    gradient: torch.Tensor | None
+    lse_gradient: torch.Tensor | None
+    wanted: tuple[bool, ...]  # of q, k, v, bias, table and sinks
+
+
+def differentiable(inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
+    """The output and the lse of a call, both of which gradients reach."""
+    if isinstance(inputs.mask, masks.Mask):  # what forward asks, backward need not
+        inputs = inputs._replace(mask=masks.Once(inputs.mask))
+    output, lse, *_ = (_Attention if transformed() else _Direct).apply(*inputs)  # autograd sees only what is apart
     return output, lse
-
-
-def transformed() -> bool:
-    """Whether a transform of torch.func is at work."""
-    return bool(torch._C._are_functorch_transforms_active())
 
 
 class _Attention(torch.autograd.Function):
     """One call of the kernels, and its derivative."""
 
     @staticmethod
-    def forward(*inputs: Any) -> tuple[torch.Tensor, ...]:
-        return computed(*inputs)
+    def forward(*inputs: Any) -> Results:
+        return computed(Inputs(*inputs))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-        *tensors, mask, options, _ = inputs
-        ctx.mark_non_differentiable(*output[2:])  # the sums, for the backward pass alone
-        flags = mask if isinstance(mask, torch.Tensor) else None  # saved, so that torch notices if it is changed
-        ctx.save_for_backward(*tensors, *output, flags)
-        ctx.mask, ctx.options = None if flags is not None else mask, options
+        given, results = Inputs(*inputs), Results(*output)
+        ctx.mark_non_differentiable(results.top, results.total)  # for the backward pass alone
+        flags = given.mask if isinstance(given.mask, torch.Tensor) else None  # saved: torch notices if it is changed
+        ctx.save_for_backward(*given.tensors, flags, *results)
+        ctx.mask, ctx.options = None if flags is not None else given.mask, given.options
         ctx.set_materialize_grads(False)
 
     @staticmethod
@@ -66,12 +94,16 @@ class _Attention(torch.autograd.Function):
         ctx: Any, gradient: torch.Tensor | None, lse_gradient: torch.Tensor | None, *_: None
     ) -> tuple[Any, ...]:
         if gradient is None and lse_gradient is None:
-            return (None,) * 9
-        wanted = tuple(ctx.needs_input_grad[:6])
-        *saved, flags = ctx.saved_tensors
-        mask = ctx.mask if flags is None else flags
-        derivative = _Gradient if transformed() else _DirectGradient
-        return *derivative.apply(*saved, gradient, lse_gradient, mask, ctx.options, wanted), None, None, None
+            return (None,) * len(Inputs._fields)
+        given = Given(gradient, lse_gradient, ctx.needs_input_grad[:TENSORS])
+        saved = ctx.saved_tensors
+        flags, results = saved[TENSORS], Results(*saved[TENSORS + 1 :])
+        inputs = Inputs._make((*saved[:TENSORS], ctx.mask if flags is None else flags, ctx.options, None, None))
+        if torch.is_grad_enabled() or transformed():  # somebody may want to differentiate what comes out
+            found = (_Gradient if transformed() else _DirectGradient).apply(*inputs, *results, *given)
+        else:
+            found = derived(inputs, results, given)
+        return (*found, *(None,) * (len(Inputs._fields) - TENSORS))
 
     @staticmethod
     def vmap(*_: Any) -> Any:
@@ -92,8 +124,8 @@ class _Gradient(torch.autograd.Function):
     """The derivative of one call. A function of its own, so that torch.func sees plain tensors here too."""
 
     @staticmethod
-    def forward(*inputs: Any) -> tuple[torch.Tensor | None, ...]:
-        return derived(*inputs)
+    def forward(*values: Any) -> tuple[torch.Tensor | None, ...]:
+        return derived(*_told_apart(values))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -111,8 +143,8 @@ class _Direct(torch.autograd.Function):
     """`_Attention`, for where no transform of torch.func is at work."""
 
     @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> tuple[torch.Tensor, ...]:
-        output = computed(*inputs)
+    def forward(ctx: Any, *inputs: Any) -> Results:
+        output = computed(Inputs(*inputs))
         _Attention.setup_context(ctx, inputs, output)
         return output
 
@@ -124,92 +156,103 @@ class _DirectGradient(torch.autograd.Function):
     """`_Gradient`, for where no transform of torch.func is at work."""
 
     @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> tuple[torch.Tensor | None, ...]:
-        return derived(*inputs)
+    def forward(ctx: Any, *values: Any) -> tuple[torch.Tensor | None, ...]:
+        return derived(*_told_apart(values))
 
     backward = _Gradient.backward
     jvp = _Attention.jvp  # type: ignore[assignment]
 
 
-def computed(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    table: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    mask: Mask | None,
-    options: dict[str, Any],
-    known: Known | None = None,
-) -> tuple[torch.Tensor, ...]:
+def _told_apart(values: tuple[Any, ...]) -> tuple[Inputs, Results, Given]:
+    """What `_Gradient` is applied to, which autograd wants in a row."""
+    ends = len(Inputs._fields), len(Inputs._fields) + len(Results._fields)
+    return Inputs(*values[: ends[0]]), Results(*values[ends[0] : ends[1]]), Given(*values[ends[1] :])
+
+
+def computed(inputs: Inputs) -> Results:
     """A call's output, its lse, and the two sums that its derivative needs."""
-    if known is not None:
-        return _filled(known, q, k, v)
-    call = prepared(q, k, v, bias, table, sinks, mask, options)
+    if inputs.known is not None:
+        return _filled(inputs.known, inputs)
+    call = prepared(inputs)
     output, lse, sums = kernels.launch.compute_with_sums(call, heads_last=True)
+    if inputs.remembered_as is not None:
+        key, wanted = inputs.remembered_as
+        kernels.known.remember(key, call, wanted, heads_last=True)
     assert lse is not None
     assert sums is not None
-    return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
+    return Results(to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total))
 
 
-def _filled(known: Known, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The output, the lse and the sums of a call like one before."""
-    kind = KINDS[known.kind]
+def _filled(known: Known, inputs: Inputs) -> Results:
+    """The results of a call like one before."""
+    q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
     output = q.new_empty_strided(known.output, known.strides)
     lse, top, total = (q.new_empty(shape, dtype=kind) for shape in (known.rows, known.sums, known.sums))
     known.fill(*(x.data_ptr() for x in (q, k, v, output, lse, top, total)))
-    return output, lse, top, total
+    return Results(output, lse, top, total)
 
 
-def derived(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    table: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    output: torch.Tensor,
-    lse: torch.Tensor,
-    top: torch.Tensor,
-    total: torch.Tensor,
-    gradient: torch.Tensor | None,
-    lse_gradient: torch.Tensor | None,
-    mask: Mask | None,
-    options: dict[str, Any],
-    wanted: tuple[bool, ...],
-) -> tuple[torch.Tensor | None, ...]:
+def derived(inputs: Inputs, results: Results, given: Given) -> tuple[torch.Tensor | None, ...]:
     """The gradients of q, k, v, bias, table and sinks that are wanted, from those of the output and of the lse."""
-    gradient = torch.zeros_like(output) if gradient is None else gradient
+    gradient = torch.zeros_like(results.output) if given.gradient is None else given.gradient
+    key = _key_of(inputs, results, gradient) if given.lse_gradient is None else None
+    if key is not None and (known := kernels.known_gradients.passes.get(key)) is not None:
+        filled = _filled_gradients(known, inputs, results, gradient)
+        return *(x if need else None for x, need in zip(filled, given.wanted, strict=False)), None, None, None
+    call, sums = prepared(inputs, again=True), kernels.sums.Sums(to_numpy(results.top), to_numpy(results.total))
     found = kernels.gradients.gradients(
-        prepared(q, k, v, bias, table, sinks, mask, options, again=True),
-        to_numpy(output),
-        to_numpy(lse),
+        call,
+        to_numpy(results.output),
+        to_numpy(results.lse),
         to_numpy(gradient),
-        None if lse_gradient is None else to_numpy(lse_gradient),
-        shapes=(tuple(q.shape), tuple(k.shape), tuple(v.shape)),
-        of_bias=wanted[3] or wanted[4],
-        sums=kernels.sums.Sums(to_numpy(top), to_numpy(total)),
+        None if given.lse_gradient is None else to_numpy(given.lse_gradient),
+        shapes=(tuple(inputs.q.shape), tuple(inputs.k.shape), tuple(inputs.v.shape)),
+        of_bias=given.wanted[3] or given.wanted[4],
+        sums=sums,
     )
-    inputs = (q, k, v, bias, table, sinks)
+    if key is not None:
+        kernels.known_gradients.remember(key, call, sums, to_numpy(gradient))
     return tuple(
         to_torch(np.require(g, requirements="C")).to(x.dtype) if need and g is not None and x is not None else None
-        for g, x, need in zip(found, inputs, wanted, strict=True)
+        for g, x, need in zip(found, inputs.tensors, given.wanted, strict=True)
     )
 
 
-def prepared(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    table: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    mask: Mask | None,
-    options: dict[str, Any],
-    *,
-    again: bool = False,
-) -> Call:
+def _key_of(inputs: Inputs, results: Results, gradient: torch.Tensor) -> Hashable | None:
+    """What tells the derivatives of plain calls apart, or None for one of another call.
+
+    What was saved may come back from somebody's hooks, and then lie elsewhere than it did.
+    """
+    options, mask = inputs.options, inputs.mask
+    more = inputs.bias, inputs.table, inputs.sinks, options.get("relative"), options.get("part")
+    if any(x is not None for x in more) or options.get("dropout") or not is_plain(gradient):
+        return None
+    if not (results.top.is_contiguous() and results.total.is_contiguous()):
+        return None
+    wanted = gradient.stride(), gradient.dtype
+    mask = mask.mask if isinstance(mask, masks.Once) else mask
+    return key_of(inputs.q, inputs.k, inputs.v, mask, options["scale"], options["softcap"], wanted)
+
+
+def _filled_gradients(
+    known: KnownGradients, inputs: Inputs, results: Results, gradient: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
+    """The gradients of q, k and v, of a call like one before."""
+    q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
+    delta = kernels.gradients.delta_of(to_numpy(gradient), to_numpy(results.output), known.kind)
+    d_q = q.new_empty(q.shape if known.splits == 1 else (known.splits, *q.shape), dtype=kind)
+    d_k, d_v = k.new_empty(k.shape, dtype=kind), v.new_empty(v.shape, dtype=kind)
+    top, total, given = results.top.data_ptr(), results.total.data_ptr(), gradient.data_ptr()
+    own = address_of(delta), d_q.data_ptr(), d_k.data_ptr(), d_v.data_ptr()
+    known.fill(Addresses(q.data_ptr(), k.data_ptr(), v.data_ptr(), top, total, given, *own))
+    if known.splits > 1:
+        d_q = to_torch(d_q.numpy().sum(axis=0))
+    return d_q.to(q.dtype), d_k.to(k.dtype), d_v.to(v.dtype)
+
+
+def prepared(inputs: Inputs, *, again: bool = False) -> Call:
     """The call the kernels get, over the tensors' own memory."""
+    q, k, v, bias, table, sinks, mask, options, *_ = inputs
     options = dict(options)
     relative, name = options.pop("relative", None), options.pop("additive")
     added = {"mask": to_numpy(mask) if isinstance(mask, torch.Tensor) else mask, "bias": relative}

@@ -6,6 +6,7 @@ device, for which there are no kernels, take the way in `fallback`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
@@ -20,9 +21,10 @@ from clearhead.kernels.known import LSE, OUTPUT, SUMS
 from clearhead.tensors import to_numpy
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant
-from clearhead.torch.derivative import Mask, differentiable
-from clearhead.torch.known import attend, differentiated, key_of, remember
+from clearhead.torch.derivative import Inputs, Mask, differentiable
+from clearhead.torch.known import attend, differentiated
 from clearhead.torch.padding import warn_of_float_flags
+from clearhead.torch.plain import key_of
 
 Bias = RelativeBias | NumpyRelativeBias | torch.Tensor
 
@@ -118,9 +120,7 @@ def attention(
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     if strict:
         refuse_slow(_explained(q, k, v, mask=mask, again=True, **options).slow)
-    output, lse = _attention(q, k, v, mask, **options)
-    if key is not None and has_kernels(q.device):
-        remember(key, q, k, v, mask, scale, softcap, wanted)
+    output, lse = _attention(q, k, v, mask, remembered_as=None if key is None else (key, wanted), **options)
     return (output, lse) if return_lse and lse is not None else output
 
 
@@ -134,6 +134,7 @@ def _attention(
     sinks: torch.Tensor | float | None,
     part: Part | tuple[int, ...] | None,
     return_lse: bool,
+    remembered_as: tuple[Hashable, int] | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """The output of a call whose arguments are of the right types, and its lse, which is there if it is wanted."""
@@ -156,7 +157,7 @@ def _attention(
         from clearhead.torch import operator
 
         return operator.in_a_graph(q, k, v, mask, bias=full, sinks=sinks, **options)
-    return differentiable(q, k, v, full, table, sinks, mask, options)
+    return differentiable(Inputs(q, k, v, full, table, sinks, mask, options, None, remembered_as))
 
 
 @names.own_options

@@ -8,7 +8,7 @@ for: called with another one, the function is compiled again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -17,7 +17,7 @@ from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import MOST_BATCH_AXES, leading_axes
 from clearhead.masks.mask import of_terms
 from clearhead.torch.biases import RelativeBias
-from clearhead.torch.derivative import Mask, computed, derived
+from clearhead.torch.derivative import Given, Inputs, Mask, Results, computed, derived
 
 TENSORS = "Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor? sinks, Tensor? flags"
 OPTIONS = "int mask, str additive, float? scale, float? softcap, float dropout, SymInt? seed, SymInt[]? part"
@@ -80,40 +80,39 @@ def number_of(mask: masks.Mask) -> int:
     return len(_numbered)
 
 
-def _options(
-    additive: str, scale: float | None, softcap: float | None, dropout: float, seed: int | None, part: list[int] | None
-) -> dict[str, Any]:
-    return {
-        "additive": additive, "scale": scale, "softcap": softcap, "dropout": dropout, "seed": seed,
-        "part": None if part is None else tuple(part),
-    }  # fmt: skip
+class Settings(NamedTuple):
+    """What an operator takes beside tensors, in the order of OPTIONS."""
 
+    mask: int  # the number of one, or 0
+    additive: str
+    scale: float | None
+    softcap: float | None
+    dropout: float
+    seed: int | None
+    part: list[int] | None
 
-def _mask_of(flags: torch.Tensor | None, number: int) -> Mask | None:
-    return flags if flags is not None else _numbered[number] if number else None
+    def inputs(
+        self,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        bias: torch.Tensor | None,
+        sinks: torch.Tensor | None,
+        flags: torch.Tensor | None,
+    ) -> Inputs:
+        """The call, of the operator's tensors."""
+        mask = flags if flags is not None else _numbered[self.mask] if self.mask else None
+        options = self._asdict() | {"part": None if self.part is None else tuple(self.part)}
+        del options["mask"]
+        return Inputs(q, k, v, bias, None, sinks, mask, options)
 
 
 @torch.library.custom_op(
     "clearhead::attention", mutates_args=(), schema=f"({TENSORS}, {OPTIONS}) -> (Tensor, Tensor, Tensor, Tensor)"
 )
-def attention(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    flags: torch.Tensor | None,
-    mask: int,
-    additive: str,
-    scale: float | None,
-    softcap: float | None,
-    dropout: float,
-    seed: int | None,
-    part: list[int] | None,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def attention(*values: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """A call's output, its lse, and the two sums that its derivative needs."""
-    options = _options(additive, scale, softcap, dropout, seed, part)
-    output, lse, top, total = computed(q, k, v, bias, None, sinks, _mask_of(flags, mask), options)
+    output, lse, top, total = computed(Settings(*values[6:]).inputs(*values[:6]))
     return output, lse, top, total
 
 
@@ -139,36 +138,13 @@ def _shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *options: Any) ->
     f"{OPTIONS}, bool of_bias, bool of_sinks) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 def attention_backward(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    bias: torch.Tensor | None,
-    sinks: torch.Tensor | None,
-    flags: torch.Tensor | None,
-    output: torch.Tensor,
-    lse: torch.Tensor,
-    top: torch.Tensor,
-    total: torch.Tensor,
-    gradient: torch.Tensor,
-    lse_gradient: torch.Tensor | None,
-    mask: int,
-    additive: str,
-    scale: float | None,
-    softcap: float | None,
-    dropout: float,
-    seed: int | None,
-    part: list[int] | None,
-    of_bias: bool,
-    of_sinks: bool,
+    *values: Any,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """The gradients of q, k and v, and of the bias and the sinks where they are wanted; empty where they are not."""
-    options = _options(additive, scale, softcap, dropout, seed, part)
-    wanted = (True, True, True, of_bias, False, of_sinks)
-    found = derived(
-        q, k, v, bias, None, sinks, output, lse, top, total, gradient, lse_gradient, _mask_of(flags, mask), options,
-        wanted,
-    )  # fmt: skip
-    d_q, d_k, d_v, d_bias, _, d_sinks = (x if x is not None else q.new_empty(0) for x in found)
+    *settings, of_bias, of_sinks = values[12:]
+    inputs, wanted = Settings(*settings).inputs(*values[:6]), (True, True, True, of_bias, False, of_sinks)
+    found = derived(inputs, Results(*values[6:10]), Given(values[10], values[11], wanted))
+    d_q, d_k, d_v, d_bias, _, d_sinks = (x if x is not None else inputs.q.new_empty(0) for x in found)
     return d_q, d_k, d_v, d_bias, d_sinks
 
 

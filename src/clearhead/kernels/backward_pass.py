@@ -1,0 +1,181 @@
+"""One run of the backward kernel: what it is told, and the arrays it fills."""
+
+from __future__ import annotations
+
+import array
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearhead.call import Call
+from clearhead.kernels import backward, description
+from clearhead.kernels.description import MOST_PACKED, address_of
+from clearhead.kernels.formats import BFLOAT16, stored_kind
+from clearhead.kernels.gemm import WIDEST
+from clearhead.kernels.job import ABSENT, Strided
+from clearhead.kernels.launch import launch_packed, operations
+from clearhead.kernels.plan import backward_plan, computed_as, shape_of
+from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.structs import PAIRS, first_word, pack
+from clearhead.kernels.sums import Sums
+from clearhead.kernels.target import TARGET
+
+_scratch_for = functools.lru_cache(maxsize=256)(backward.scratch_for)
+
+
+class Arrays(NamedTuple):
+    """The arrays of a backward pass beside those of its call: the fields of `Backward` of the same names."""
+
+    gradient: np.ndarray
+    delta: np.ndarray
+    d_query: np.ndarray
+    d_key: np.ndarray
+    d_value: np.ndarray
+    d_bias: np.ndarray | None  # as the kernel sees it, from distance 0 on where it is by distance
+
+
+_packed: Remembered[array.array[int]] = Remembered(MOST_PACKED)
+_PLACES = [first_word(backward.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
+assert first_word(backward.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
+
+
+class Pass:
+    """The backward kernel on one strip of a call, and the arrays it fills."""
+
+    def __init__(self, call: Call, sums: Sums, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
+        self.call, kind = call, call.kind
+        self.shared = of_bias and call.bias is not None and self._is_shared()
+        self.plan = plan = backward_plan(shape_of(call), self.shared)
+        self.sums, self.gradient, self.delta = sums, gradient, delta
+        lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
+        self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
+        self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
+        self.d_v = np.empty((*lead, call.n_k, call.d_v), kind)
+        self.d_bias = self._room_for_bias() if of_bias else None
+
+    def run(self) -> None:
+        forward, own = self.arrays()
+        packed = self.packed(forward, own)  # addresses of arrays that are held here until it is done
+        launch_packed(backward.run, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
+
+    @property
+    def computed_as(self) -> np.dtype[Any]:
+        """What the kernel computes in: pairs of bfloat16 only where the gradient comes in that type too."""
+        paired = computed_as(self.call) == PAIRS and stored_kind(self.gradient.dtype) == BFLOAT16
+        return PAIRS if paired else self.call.kind
+
+    @property
+    def room(self) -> int:
+        """Bytes of scratch that a thread needs."""
+        block, panel = self._scratch
+        return self.plan.scratch.end + block.end + self.plan.panels * panel.end
+
+    @property
+    def operations(self) -> float:
+        return 2.5 * operations(self.call)
+
+    @property
+    def _scratch(self) -> tuple[backward.BlockScratch, backward.PanelScratch]:
+        return _scratch_for(self.call.kind.itemsize, self.plan.width, self.call.q.shape[-1], self.call.d_v)
+
+    def arrays(self) -> tuple[description.Arrays, Arrays]:
+        """Those of the call, with the gradient in place of its output, and those of the pass itself."""
+        d_bias = self.d_bias
+        if d_bias is not None and self.call.table is not None:
+            d_bias = d_bias[..., self.call.n_k - 1 :]
+        of_call = description.Arrays.of(self.call, self.gradient, None, self.sums)
+        return of_call, Arrays(self.gradient, self.delta, self.d_q, self.d_k, self.d_v, d_bias)
+
+    def packed(self, of_call: description.Arrays, own: Arrays) -> array.array[int]:
+        """What the kernel is told. Where a pass like it was packed before, only addresses, seed and place are new."""
+        seen = tuple([None if x is None else (x.shape, x.strides) for x in own])
+        like_it = description.likeness(self.call, of_call), seen, self.shared
+        known = _packed.get(like_it)
+        if known is None:
+            known = pack(self._description(of_call, own))
+            _packed.keep(like_it, known)
+        packed = known[:]
+        description.fill_in(packed, self.call, of_call)
+        for place, x in zip(_PLACES, own, strict=True):
+            if x is not None:
+                packed[place] = address_of(x)
+        return packed
+
+    def _description(self, of_call: description.Arrays, own: Arrays) -> backward.Backward:
+        described = description.Description(self.call, self.plan)
+        block, panel = self._scratch
+        return backward.Backward(
+            job=described.job_on(of_call),
+            gradient=described.matrix(own.gradient),
+            delta=described.column(own.delta),
+            d_query=described.matrix(own.d_query),
+            d_key=described.matrix(own.d_key, of_keys=True),
+            d_value=described.matrix(own.d_value, of_keys=True),
+            d_bias=ABSENT if own.d_bias is None else self._strided_bias(described, own.d_bias),
+            block=block,
+            panel=panel,
+            panel_size=panel.end,
+        )
+
+    def queries_gradient(self) -> np.ndarray:
+        """Summed over the parts of the keys, in order."""
+        whole = self.d_q[0] if self.plan.splits == 1 else self.d_q.sum(axis=0)
+        return whole if self.call.lead else whole[0]
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        """The shape of the bias's gradient: that of the bias as it was given, for this strip's queries."""
+        *lead, n_q, n_k = at_least_2d(self.call.bias_shape)
+        return (*lead, 1 if n_q == 1 else self.call.n_q, n_k)
+
+    def _is_shared(self) -> bool:
+        """Whether several heads add to the same large gradient, so that they must take turns."""
+        *lead, n_q, n_k = self._bias_shape()
+        return math.prod(lead) < math.prod(self.call.lead) and n_q > 1 and n_k > 1
+
+    def _room_for_bias(self) -> np.ndarray | None:
+        """Where dS is added up: no two tasks may add to the same number."""
+        call, kind = self.call, self.call.kind
+        lead = call.lead or (1,)
+        if call.table is not None:
+            return np.zeros((self.plan.splits, *lead, call.table.shape[1] + WIDEST * TARGET.vector_bytes), kind)
+        if call.bias is None:
+            return None
+        *own, n_q, n_k = self._bias_shape()
+        if self.shared:
+            return np.zeros((*own, n_q, n_k), kind)
+        return np.zeros((self.plan.splits if n_k == 1 else 1, *lead, n_q, n_k), kind)
+
+    def _strided_bias(self, described: description.Description, x: np.ndarray) -> Strided:
+        if self.call.table is not None:
+            return described.strided(x, x.shape[:-1], x.itemsize, -x.itemsize)
+        steps = [stride if size > 1 else 0 for size, stride in zip(x.shape[-2:], x.strides[-2:], strict=True)]
+        return described.strided(x, x.shape[:-2], steps[0], steps[1])
+
+    def bias_gradient(self) -> np.ndarray:
+        """The gradient summed down to the shape of the bias, or of its table of distances."""
+        x = self.d_bias
+        assert x is not None
+        if self.call.table is not None:
+            x = x[..., : self.call.table.shape[1]]
+            x = x.sum(axis=tuple(range(x.ndim - 2)))
+            return x if self.call.table.shape[0] > 1 else x.sum(axis=0, keepdims=True)
+        shape = self._bias_shape()
+        if x.shape == shape:
+            return x
+        x = x[0] if len(x) == 1 else x.sum(axis=0)
+        return summed(x.reshape(*self.call.lead, *x.shape[-2:]), shape)
+
+
+def at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (1,) * (2 - len(shape)) + shape
+
+
+def summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """x summed over the axes that `shape` has not, or has only once."""
+    extra = x.ndim - len(shape)
+    if extra:
+        x = x.sum(axis=tuple(range(extra)))
+    over = tuple(axis for axis, (a, b) in enumerate(zip(x.shape, shape, strict=True)) if a != b)
+    return x.sum(axis=over, keepdims=True) if over else x

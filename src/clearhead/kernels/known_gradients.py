@@ -1,0 +1,86 @@
+"""Backward passes like one before, of which nothing is new but where their arrays lie: see `known`.
+
+A layer that is trained is differentiated once for each step. Preparing its call again and packing what the kernel is
+told took three quarters of the time of a small one.
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearhead.call import Call
+from clearhead.kernels import backward
+from clearhead.kernels.backward_pass import Pass
+from clearhead.kernels.job import Job
+from clearhead.kernels.known import LONGEST, MOST
+from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.rounds import JOB, WORDS
+from clearhead.kernels.schedule import Work, spread
+from clearhead.kernels.structs import WORD, first_word
+from clearhead.kernels.sums import Sums
+
+# Where a pass has its addresses, behind the words of its round; it begins with a job.
+_QUERY, _KEY, _VALUE, _OUTPUT, _TOP, _TOTAL = (
+    WORDS + first_word(Job, name) for name in ("query", "key", "value", "output", "top", "total")
+)
+_GRADIENT, _DELTA, _D_QUERY, _D_KEY, _D_VALUE = (
+    WORDS + first_word(backward.Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
+)
+
+
+class Addresses(NamedTuple):
+    """Where the arrays of a pass lie."""
+
+    q: int
+    k: int
+    v: int
+    top: int
+    total: int
+    gradient: int
+    delta: int
+    d_q: int  # (splits, *q.shape), and like d_k and d_v of the type that is computed in
+    d_k: int
+    d_v: int
+
+
+class KnownGradients(NamedTuple):
+    """What is the same in all backward passes like one."""
+
+    work: Work
+    words: array.array[int]  # its round, and behind it the pass, packed
+    splits: int  # parts of the keys, over which the queries' gradient is summed
+    kind: np.dtype[Any]  # in which it is computed
+    alive: Any  # what is pointed to besides the arrays whose addresses are filled in
+
+    def fill(self, at: Addresses) -> None:
+        """Fill the gradients of a pass whose arrays lie there."""
+        words = self.words[:]
+        words[JOB] = words.buffer_info()[0] + WORD * WORDS
+        words[_QUERY], words[_KEY], words[_VALUE], words[_OUTPUT] = at.q, at.k, at.v, at.gradient  # has no output
+        words[_TOP], words[_TOTAL], words[_GRADIENT], words[_DELTA] = at.top, at.total, at.gradient, at.delta
+        words[_D_QUERY], words[_D_KEY], words[_D_VALUE] = at.d_q, at.d_k, at.d_v
+        spread(self.work, words)
+
+
+passes: Remembered[KnownGradients] = Remembered(MOST)
+
+
+def remember(key: Hashable, call: Call, sums: Sums, gradient: np.ndarray) -> None:
+    """Know the backward pass of a call without bias and sinks from now on, if it is one that can be."""
+    if (
+        call.slow or call.rule is not None or call.allowed is not None or call.many_axes is not None
+        or call.n_q > LONGEST
+    ):  # fmt: skip
+        return
+    whole = Pass(call, sums, gradient, np.empty(gradient.shape[:-1], call.kind), of_bias=False)
+    broadcast = whole.d_q[0].size != call.q.size or whole.d_k.size != call.k.size or whole.d_v.size != call.v.size
+    if broadcast or not whole.plan.tasks:
+        return
+    work = Work(backward.run, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
+    packed = whole.packed(*whole.arrays())
+    known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
+    passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))
