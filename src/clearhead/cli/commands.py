@@ -33,7 +33,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "visualize": Command("clearhead.page.command", words.SUMMARIES["visualize"]),
+    "visualize": Command("clearhead.showcase.command", words.SUMMARIES["visualize"]),
     "translate": Command("clearhead.translate.command", words.SUMMARIES["translate"]),
     "learn": Command("clearhead.learn.command", words.SUMMARIES["learn"]),
     "practice": Command("clearhead.practice.command", words.SUMMARIES["practice"]),
