@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, kernels, masks, names
 from clearhead.call import prepare, refuse_slow
+from clearhead.kernels.observation import Watched
 from clearhead.matrices import Padding, Pooled, Tokens
 from clearhead.tensors import is_tensor, to_numpy
 from clearhead.views import passes, tiles, windows
@@ -134,8 +135,10 @@ class View:
         tokens: tuple[Sequence[object] | None, Sequence[object] | None] | None = None,
         padding: ArrayLike | bool | None = None,
         strict: bool = False,
+        seen: Watched | None = None,
         **options: Any,
     ) -> None:
+        """As `look` makes it. seen: what was observed of this call before, so that it is not observed again."""
         self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
         if strict:
             refuse_slow(self.call.slow)
@@ -147,12 +150,14 @@ class View:
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
         self.mask: masks.Mask | None = mask
-        watched = {"top_k": top_k, "map_size": map_size}
+        watched: Any = {"top_k": top_k, "map_size": map_size}
         if self.padding is None or not self.padding.queries.any():
-            seen = kernels.observation.observe(self.call, output=v is not None, **watched)
+            seen = seen or kernels.observation.observe(self.call, output=v is not None, **watched)
             output, lse = seen.output, seen.lse
         else:
-            output, lse = kernels.launch.compute(self.call)
+            output, computed = kernels.launch.compute(self.call)
+            assert computed is not None
+            lse = computed
             real = OnlyQueries(~self.padding.queries)
             self.mask = real if self.mask is None else real & self.mask
             self.call = passes.again(self, None)
