@@ -122,6 +122,23 @@ export function element(name, attributes = {}, ...children) {
 }
 
 /**
+ * A way to ask for a drawing: it is made before the next frame, once, however often it is asked for.
+ * @param {() => void} draw
+ * @returns {() => void}
+ */
+export function onceAFrame(draw) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      draw();
+    });
+  };
+}
+
+/**
  * A menu with a name; what it holds is filled in by `fillMenu`.
  * @param {(value: string) => void} chosen
  */

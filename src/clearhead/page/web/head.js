@@ -1,6 +1,6 @@
 // One head: its map to pan and zoom, down to single weights. What is drawn is in mappaint.js; here is what is done to it.
 
-import { element } from "./context.js";
+import { element, onceAFrame } from "./context.js";
 import { mapBox, paintPicture, paintScene } from "./mappaint.js";
 import { scaleOf } from "./palettes.js";
 import { CanvasSurface } from "./surface.js";
@@ -47,7 +47,7 @@ export class HeadView {
     this.viewport = { x: 0, y: 0, scale: 1 };
     this.size = { width: 0, height: 0 };
     this.unit = 1;
-    this.waiting = false;
+    this.onFrame = onceAFrame(() => this.draw());
     /** @type {Map<number, { x: number, y: number }>} */
     this.pointers = new Map();
     this.moved = 0;
@@ -145,12 +145,7 @@ export class HeadView {
 
   /** Draw before the next frame, once, however often it is asked for. */
   request() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
+    this.onFrame();
   }
 
   draw() {

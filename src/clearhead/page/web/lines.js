@@ -1,7 +1,7 @@
 // Two columns and lines between them: what each query looks at, for short texts and for translation.
 
 import { coloursOf, unitOf } from "./head.js";
-import { element } from "./context.js";
+import { element, onceAFrame } from "./context.js";
 import { figure } from "./strings.js";
 import { CanvasSurface } from "./surface.js";
 import { shortened } from "./tokens.js";
@@ -18,7 +18,7 @@ export class LinesView {
     this.context = context;
     this.canvas = element("canvas", { role: "img" });
     this.root = element("div", { class: "lines", tabindex: "0" }, this.canvas);
-    this.waiting = false;
+    this.onFrame = onceAFrame(() => this.draw());
     context.onMap.push(() => this.request());
     context.onHover.push(() => this.request());
     context.store.listen(() => this.request());
@@ -34,12 +34,7 @@ export class LinesView {
   }
 
   request() {
-    if (this.waiting || !this.root.isConnected || !this.root.clientWidth) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
+    if (this.root.isConnected && this.root.clientWidth) this.onFrame();
   }
 
   /** The part that is in sight, as large as it is drawn. */

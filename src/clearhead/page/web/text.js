@@ -1,7 +1,7 @@
 // The reading view: click a word, and what it looks at, or what looks at it, is shaded over the text, with arcs.
 // A long text is in paragraphs; only those in sight have an element for each word, so that 32,768 tokens scroll freely.
 
-import { element } from "./context.js";
+import { element, onceAFrame } from "./context.js";
 import { colourAt, css, inkOn } from "./palettes.js";
 import { counted, figure } from "./strings.js";
 import { paragraphs } from "./tokens.js";
@@ -93,7 +93,7 @@ export class TextView {
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.scroller, rootMargin: "300px" });
     /** @type {RunningText[]} */
     this.texts = [];
-    this.waiting = false;
+    this.onFrame = onceAFrame(() => this.draw());
     this.shown = "";
     context.onMap.push(() => this.render());
     context.onHover.push(() => this.request());
@@ -183,12 +183,7 @@ export class TextView {
   }
 
   request() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
-      this.draw();
-    });
+    this.onFrame();
   }
 
   draw() {
