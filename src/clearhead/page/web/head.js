@@ -23,7 +23,7 @@ export function coloursOf(at) {
   const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
   return {
     ink: colour("ink"), quiet: colour("quiet"), line: colour("line"), accent: colour("accent"), page: colour("panel"),
-    hatch: colour("hatch"),
+    hatch: colour("hatch"), veil: colour("veil"),
   };
 }
 

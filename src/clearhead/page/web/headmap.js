@@ -51,8 +51,9 @@ export class HeadMap {
       ? encoded(this.weights, head.low, head.high)
       : /** @type {Uint8Array} */ (arrays.get("cells"));
     this.topIndices = arrays.get("top_indices");
-    this.topWeights = arrays.get("top_weights");
+    this.topWeights = /** @type {Float32Array | undefined} */ (arrays.get("top_weights"));
     this.keys = this.topIndices ? this.topIndices.length / layer.n_q : 0;
+    this.peak = this.topWeights ? this.topWeights.reduce((best, weight) => (weight > best ? weight : best), 0) : head.high;
     this.entropy = /** @type {Float32Array} */ (arrays.get("entropy"));
     this.received = /** @type {Float32Array} */ (arrays.get("received"));
   }

@@ -2,7 +2,7 @@
 // Pure drawing: it is handed what to show and a surface to draw it on.
 
 import { MASKED, NOT_A_NUMBER } from "./codec.js";
-import { BROKEN, colourAt, css, inkOn, lookup, shareOf } from "./palettes.js";
+import { BROKEN, colourAt, css, inkOn, lookup, scaleOf, shareOf } from "./palettes.js";
 import { counted, figure } from "./strings.js";
 import { widthOf } from "./surface.js";
 import { shortened } from "./tokens.js";
@@ -11,7 +11,7 @@ import { named } from "./viewport.js";
 /** @typedef {import("./surface.js").Surface} Surface */
 /** @typedef {import("./headmap.js").HeadMap} HeadMap */
 /** @typedef {{ q: number, k: number }} Place */
-/** @typedef {Record<"ink" | "quiet" | "line" | "accent" | "page" | "hatch", string>} Colours */
+/** @typedef {Record<"ink" | "quiet" | "line" | "accent" | "page" | "hatch" | "veil", string>} Colours */
 /**
  * @typedef {object} Scene
  * @property {HeadMap} map
@@ -132,8 +132,24 @@ function paintCells(surface, scene, box) {
   const top = box.y - viewport.y * viewport.scale;
   const smooth = Math.min(wide, tall) < 1;
   surface.image(picture, [0, 0, map.columns, map.rows], [left, top, map.columns * wide, map.rows * tall], smooth);
-  if (!map.single && viewport.scale >= 3) paintStrongest(surface, scene, box);
+  if (near(scene)) paintStrongest(surface, scene, box);
   if (viewport.scale >= NUMBERED) paintNumbers(surface, scene, box);
+}
+
+/**
+ * Whether single places are drawn in a map of coarse cells.
+ * @param {Scene} scene
+ */
+function near({ map, viewport }) {
+  return !map.single && viewport.scale >= 3;
+}
+
+/**
+ * What colours mean: means of cells from afar, single weights from near, which are larger.
+ * @param {Scene} scene
+ */
+function scaleIn(scene) {
+  return near(scene) && scene.map.peak > 0 ? scaleOf(scene.scale.kind, scene.scale.low, scene.map.peak) : scene.scale;
 }
 
 /**
@@ -151,14 +167,16 @@ function inSight({ map, viewport }, box) {
 }
 
 /**
- * In maps of coarse cells, the single places that are known exactly.
+ * In maps of coarse cells, the single places that are known exactly. The cells, which are no single weight, fade.
  * @param {Surface} surface
  * @param {Scene} scene
  * @param {Box} box
  */
 function paintStrongest(surface, scene, box) {
-  const { map, viewport, scale, palette, theme, first } = scene;
+  const { map, viewport, palette, theme, first, colours } = scene;
+  const scale = scaleIn(scene);
   const { q0, q1, k0, k1 } = inSight(scene, box);
+  surface.fill(box.x, box.y, box.width, box.height, colours.veil);
   for (let i = q0 * map.keys; i < q1 * map.keys; i++) {
     const key = map.topIndices?.[i] ?? 0;
     if (key < k0 || key >= k1 || (!first && key === 0)) continue;
@@ -175,7 +193,8 @@ function paintStrongest(surface, scene, box) {
  * @param {Box} box
  */
 function paintNumbers(surface, scene, box) {
-  const { map, viewport, scale, palette, theme, first } = scene;
+  const { map, viewport, palette, theme, first } = scene;
+  const scale = scaleIn(scene);
   const { q0, q1, k0, k1 } = inSight(scene, box);
   const size = Math.min(Math.round(viewport.scale / 3.1), 14);
   for (let q = q0; q < q1; q++) {
@@ -357,7 +376,8 @@ function paintMinimap(surface, scene, box, shown) {
  * @param {Box} shown
  */
 function paintLegend(surface, scene, box, shown) {
-  const { map, scale, palette, theme, colours } = scene;
+  const { map, palette, theme, colours } = scene;
+  const scale = scaleIn(scene);
   const y = shown.y + shown.height + STRIP + 24;
   const width = Math.min(170, Math.max(shown.width * 0.4, 90));
   const steps = 64;
