@@ -39,6 +39,12 @@ $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+# typescript checks the types that the page's JavaScript claims; only developers need Node.
+node_modules/typescript: package.json
+	@command -v npm >/dev/null || { echo "make lint checks the page's JavaScript, which needs Node and npm: apt-get install nodejs npm" >&2; exit 1; }
+	npm install --no-package-lock --no-fund --no-audit --silent
+	@touch $@
+
 visualize: $(VENV)/core ## draw attention in a trained model: pictures, and a page to look through them
 	$(BIN)/clearhead visualize $(ARGS)
 
@@ -63,10 +69,11 @@ sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; AR
 architectures: $(VENV)/dev ## run every architecture of transformers by its own attention and by ours; ARGS="llama t5"
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.hf.architectures $(ARGS)
 
-lint: $(VENV)/dev ## check style and types
+lint: $(VENV)/dev node_modules/typescript ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	node_modules/.bin/tsc --project tsconfig.json
 
 format: $(VENV)/dev ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
@@ -76,5 +83,5 @@ bench: $(VENV)/bench ## measure against torch and others; ARGS="--quick --only d
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove everything the other targets made
-	rm -rf $(VENV) build dist attention benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) node_modules build dist attention benchmarks/results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,12 +9,17 @@ from __future__ import annotations
 import importlib.util
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Every room but the kernels, as what numba compiles must reach it as it was written, and practice: its annotations have
 # no shapes, mypy reads their types, and a third of that room's time would go into reading them again at each call.
@@ -49,6 +54,15 @@ def english(monkeypatch):
     """What is said to people is said in English, by a command called clearhead, wherever the tests are run."""
     monkeypatch.setenv("CLEARHEAD_LANG", "en")
     monkeypatch.setattr(sys, "argv", ["clearhead"])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a run: two at once are more than playwright starts in a process."""
+    from tests.browsing import started
+
+    with started() as browser:
+        yield browser
 
 
 @pytest.fixture

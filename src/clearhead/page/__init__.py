@@ -1,1 +1,9 @@
-"""What a trained translator looks at, as pictures and one page to look through them: `clearhead visualize`."""
+"""The page: a model's attention in a browser, from all of its heads down to one weight.
+
+`write` makes one self-contained file. What it draws is any `AttentionMatrix`, such as a `View`; the front end, in
+web/, is plain JavaScript that asks one module for its data and does not know where they come from.
+"""
+
+from clearhead.page.writing import write
+
+__all__ = ["write"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -330,6 +331,16 @@ class View:
         from clearhead.figures import plot
 
         return plot(self, kind, tokens=tokens, **options)
+
+    def to_html(self, path: str | Path, *, name: str = "layer 0", **options: Any) -> Path:
+        """Write a page to walk through this view in a browser: one file that needs no network. → its path
+
+        name is what the layer is called there. The options, such as tokens, title, language and megabytes, are told in
+        `clearhead.page.write`, which takes several layers too.
+        """
+        from clearhead.page import write
+
+        return write(path, [(name, self)], **options)
 
     def shaped(self, x: np.ndarray) -> np.ndarray:
         """From the axes a call has to those that came: (*call.lead, …) → (*lead, …)"""

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from clearhead.cli import main
 from clearhead.languages import LANGUAGES, Said
-from clearhead.page import command, gallery, showcase
-from clearhead.page.captions import PATTERNS, Words
+from clearhead.showcase import command, gallery, pictures as showcase
+from clearhead.showcase.captions import PATTERNS, Words
 from clearhead.textbook.patterns import NAMES
 from clearhead.textbook.transformer import Transformer
 from clearhead.translate.alignment import Reader

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from clearhead.languages import RefusedError, spoken
-from clearhead.page import captions
-from clearhead.page.captions import DESCRIPTION as DESCRIPTION
+from clearhead.showcase import captions
+from clearhead.showcase.captions import DESCRIPTION as DESCRIPTION
 from clearhead.translate.command import asked_texts, mistake
 from clearhead.translate.words import NO_MODEL, doubt
 
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
     text = asked_text(options)
     from clearhead.figures.sheet import rendered
     from clearhead.files import write_whole
-    from clearhead.page.gallery import page
-    from clearhead.page.showcase import pictures, read
+    from clearhead.showcase.gallery import page
+    from clearhead.showcase.pictures import pictures, read
     from clearhead.translate.translator import Translator
 
     folder: Path = options.out

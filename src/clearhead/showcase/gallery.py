@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import html
 
-from clearhead.page.captions import PAGE, WARNING
-from clearhead.page.showcase import Picture
+from clearhead.showcase.captions import PAGE, WARNING
+from clearhead.showcase.pictures import Picture
 from clearhead.translate.translator import Translated
 from clearhead.translate.words import doubt
 

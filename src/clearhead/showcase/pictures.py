@@ -21,8 +21,8 @@ from clearhead.figures import (
 )
 from clearhead.languages import LANGUAGES, RefusedError, Said, speaking
 from clearhead.matrices import StoredMatrix
-from clearhead.page import captions
-from clearhead.page.captions import Words
+from clearhead.showcase import captions
+from clearhead.showcase.captions import Words
 from clearhead.textbook.patterns import name_pattern
 from clearhead.translate.alignment import Reader, looks
 from clearhead.translate.translator import Attention, Translator

@@ -1,0 +1,163 @@
+// What all views share: the data, the state, the head that is open, and what is under the pointer.
+
+import { say } from "./strings.js";
+import { asText, numbered } from "./tokens.js";
+
+/** @typedef {import("./headmap.js").HeadMap} HeadMap */
+/** @typedef {import("./state.js").State} State */
+/** @typedef {{ q: number, k: number }} Place */
+
+export class Context {
+  /**
+   * @param {import("./data.js").Source} source
+   * @param {import("./state.js").Store} store
+   * @param {string[][]} tables  every list of labels
+   */
+  constructor(source, store, tables) {
+    this.source = source;
+    this.store = store;
+    this.tables = tables;
+    /** @type {HeadMap | null} the head that is chosen, once it is open */
+    this.map = null;
+    /** @type {Place | null} */
+    this.hover = null;
+    /** @type {(() => void)[]} */
+    this.onHover = [];
+    /** @type {(() => void)[]} */
+    this.onMap = [];
+    /** @type {Map<string, import("./tokens.js").Piece[]>} */
+    this.texts = new Map();
+    this.system = matchMedia("(prefers-color-scheme: dark)");
+  }
+
+  get state() {
+    return this.store.state;
+  }
+
+  get layers() {
+    return this.source.header.layers;
+  }
+
+  get layer() {
+    return this.layers[this.state.layer];
+  }
+
+  get info() {
+    return this.layer.heads[this.state.head];
+  }
+
+  /** @returns {"light" | "dark"} */
+  get theme() {
+    if (this.state.theme !== "system") return this.state.theme;
+    return this.system.matches ? "dark" : "light";
+  }
+
+  /**
+   * @param {string} name
+   * @param {Record<string, string | number>} [values]
+   */
+  say = (name, values) => say(this.state.language, name, values);
+
+  /**
+   * Labels of the queries or the keys of the chosen layer.
+   * @param {"query" | "key"} side
+   * @returns {string[]}
+   */
+  labels(side) {
+    const table = this.layer.tokens[side === "query" ? 0 : 1];
+    if (table !== null) return this.tables[table];
+    return numbered(side === "query" ? this.layer.n_q : this.layer.n_k);
+  }
+
+  /**
+   * The same as running text.
+   * @param {"query" | "key"} side
+   */
+  pieces(side) {
+    const name = `${this.layer.tokens[side === "query" ? 0 : 1] ?? `#${side === "query" ? this.layer.n_q : this.layer.n_k}`}`;
+    let found = this.texts.get(name);
+    if (!found) this.texts.set(name, (found = asText(this.labels(side))));
+    return found;
+  }
+
+  /** Whether queries and keys are the same text. */
+  get oneText() {
+    const [queries, keys] = this.layer.tokens;
+    return queries === keys && this.layer.n_q === this.layer.n_k;
+  }
+
+  /** @param {Place | null} place */
+  point(place) {
+    if (place?.q === this.hover?.q && place?.k === this.hover?.k) return;
+    this.hover = place;
+    for (const listener of this.onHover) listener();
+  }
+
+  /** Open the chosen head, and tell those who draw it. One that was chosen meanwhile goes first. */
+  async openHead() {
+    const { layer, head } = this.state;
+    const map = await this.source.head(layer, head);
+    if (layer !== this.state.layer || head !== this.state.head) return;
+    this.map = map;
+    for (const listener of this.onMap) listener();
+  }
+}
+
+/**
+ * An element with attributes and children. Texts become text, never markup: tokens are data.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} name
+ * @param {Record<string, string | boolean>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/**
+ * A way to ask for a drawing: it is made before the next frame, once, however often it is asked for.
+ * @param {() => void} draw
+ * @returns {() => void}
+ */
+export function onceAFrame(draw) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      draw();
+    });
+  };
+}
+
+/**
+ * A menu with a name; what it holds is filled in by `fillMenu`.
+ * @param {(value: string) => void} chosen
+ */
+export function menu(chosen) {
+  const label = element("span", { class: "menu-name" });
+  const select = element("select");
+  select.addEventListener("change", () => chosen(select.value));
+  return { whole: element("label", { class: "menu" }, label, select), label, select };
+}
+
+/**
+ * @param {ReturnType<typeof menu>} made
+ * @param {string} name
+ * @param {[value: string, text: string][]} options
+ * @param {string} value
+ */
+export function fillMenu({ label, select }, name, options, value) {
+  label.textContent = name;
+  select.setAttribute("aria-label", name);
+  select.replaceChildren(...options.map(([key, text]) => element("option", { value: key }, text)));
+  select.value = value;
+}

@@ -1,0 +1,102 @@
+// Where the data come from. A page is a file, or later is served or is a widget: only this module knows which.
+
+import { arraysIn, fromBase64, inflated } from "./codec.js";
+import { HeadMap } from "./headmap.js";
+
+/** @typedef {import("./headmap.js").LayerInfo} LayerInfo */
+/**
+ * @typedef {object} Header
+ * @property {number} version
+ * @property {string} dress
+ * @property {string} title
+ * @property {string} language
+ * @property {LayerInfo[]} layers
+ * @property {number} keys  how many of each query's strongest keys are exact; 0 where every weight is
+ * @property {Record<string, import("./codec.js").Described[]>} chunks
+ */
+/**
+ * What views ask; each dress answers it.
+ * @typedef {object} Source
+ * @property {Header} header
+ * @property {() => Promise<string[][]>} tokens  every list of labels
+ * @property {(layer: number) => Promise<Uint8Array[]>} stamps  the small maps of a layer's heads, as codes
+ * @property {(layer: number, head: number) => Promise<HeadMap>} head
+ */
+
+const KEPT = 24; // heads whose maps stay open
+
+/**
+ * The data of a page, whatever its dress.
+ * @param {Document} page
+ * @returns {Source}
+ */
+export function openSource(page) {
+  const header = /** @type {Header} */ (JSON.parse(textOf(page, "header")));
+  if (header.dress === "file") return new FileSource(page, header);
+  throw new Error(`a page is dressed as a file, got ${header.dress}`);
+}
+
+/**
+ * @param {Document} page
+ * @param {string} id
+ */
+function textOf(page, id) {
+  const text = page.getElementById(id)?.textContent;
+  if (!text) throw new Error(`the page has no ${id}`);
+  return text;
+}
+
+/** Chunks that are written in the page itself. One is opened when it is first asked for. */
+class FileSource {
+  /**
+   * @param {Document} page
+   * @param {Header} header
+   */
+  constructor(page, header) {
+    this.page = page;
+    this.header = header;
+    /** @type {Map<string, Promise<HeadMap>>} */
+    this.heads = new Map();
+    /** @type {string[]} */
+    this.opened = []; // for those who want to know what was looked at
+  }
+
+  /** @param {string} name */
+  async chunk(name) {
+    this.opened.push(name);
+    return inflated(fromBase64(textOf(this.page, `chunk-${name}`)));
+  }
+
+  /** @returns {Promise<string[][]>} */
+  async tokens() {
+    return JSON.parse(new TextDecoder().decode(await this.chunk("tokens")));
+  }
+
+  /** @param {number} layer */
+  async stamps(layer) {
+    const name = `${layer}.stamps`;
+    const described = this.header.chunks[name];
+    const all = /** @type {Uint8Array} */ (arraysIn(await this.chunk(name), described).get("stamps"));
+    const [count] = described[0][2];
+    const size = all.length / count;
+    return Array.from({ length: count }, (_, head) => all.subarray(head * size, (head + 1) * size));
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} head
+   */
+  head(layer, head) {
+    const name = `${layer}.${head}`;
+    let found = this.heads.get(name);
+    if (!found) {
+      const info = this.header.layers[layer];
+      found = this.chunk(name).then(
+        (buffer) => new HeadMap(info, info.heads[head], arraysIn(buffer, this.header.chunks[name])),
+      );
+      for (const old of this.heads.keys()) if (this.heads.size >= KEPT) this.heads.delete(old);
+    } else this.heads.delete(name); // to the end: the last one asked for goes last
+    this.heads.set(name, found);
+    return found;
+  }
+}

@@ -1,0 +1,185 @@
+// Everything the page says, in English and in Korean. Values go where braces are.
+
+/** @typedef {"en" | "ko"} Language */
+
+/** @type {Record<string, [en: string, ko: string]>} */
+export const STRINGS = {
+  // parts of the page
+  model: ["Model", "모델"],
+  head: ["Head", "헤드"],
+  text: ["Text", "글"],
+  parts: ["Parts of the page", "페이지 구성"],
+  size: ["{count} tokens", "토큰 {count}개"],
+  size_cross: ["{queries} queries × {keys} keys", "쿼리 {queries}개 × 키 {keys}개"],
+  head_of: ["{layer} · head {head}", "{layer} · 헤드 {head}"],
+  loading: ["opening …", "여는 중 …"],
+  failed: ["This page cannot be shown: {why}", "페이지를 표시할 수 없습니다: {why}"],
+  no_tokens: ["The positions have no tokens; their numbers stand in.", "토큰이 없어 위치 번호로 표시합니다."],
+
+  // controls
+  search: ["find a token", "토큰 찾기"],
+  search_none: ["no such token", "찾는 토큰이 없습니다"],
+  search_count: ["{at} of {count}", "{count}개 중 {at}번째"],
+  scale: ["Scale", "눈금"],
+  linear: ["linear", "선형"],
+  log: ["log", "로그"],
+  palette: ["Colours", "색"],
+  plum: ["plum", "자두"],
+  sea: ["sea", "바다"],
+  ember: ["ember", "불씨"],
+  grey: ["grey", "회색"],
+  first: ["First token", "첫 토큰"],
+  theme: ["Light or dark", "밝게 또는 어둡게"],
+  language: ["한국어", "English"],
+  help: ["Help", "도움말"],
+  export: ["Save", "저장"],
+  export_png: ["Picture (PNG)", "그림 (PNG)"],
+  export_svg: ["Drawing (SVG)", "벡터 그림 (SVG)"],
+  export_csv: ["Weights in view (CSV)", "보이는 가중치 (CSV)"],
+  export_link: ["Copy a link to this view", "지금 화면의 링크 복사"],
+  copied: ["Copied.", "복사했습니다."],
+  saved: ["Saved as {name}.", "{name} 파일로 저장했습니다."],
+  map: ["Map", "히트맵"],
+  lines: ["Lines", "선"],
+  as: ["View", "보기"],
+  fit: ["Show all", "전체 보기"],
+  zoom_in: ["Zoom in", "확대"],
+  zoom_out: ["Zoom out", "축소"],
+
+  // model
+  sort: ["Sort", "정렬 기준"],
+  show: ["Show", "표시"],
+  filter: ["Pattern", "패턴"],
+  by_layer: ["layer and head", "층과 헤드"],
+  maps: ["small maps", "작은 히트맵"],
+  all: ["all ({count})", "전체 ({count})"],
+  some: ["{name} ({count})", "{name} ({count})"],
+  nothing_left: ["No head follows this pattern.", "이 패턴을 따르는 헤드가 없습니다."],
+  telling: ["most telling", "두드러진 순"],
+  score: ["pattern score", "패턴 점수"],
+  entropy: ["entropy", "엔트로피"],
+  max_weight: ["largest weight", "최대 가중치"],
+  distance: ["distance", "거리"],
+  on_first: ["weight on the first token", "첫 토큰에 둔 가중치"],
+  on_self: ["weight on itself", "자신에게 둔 가중치"],
+
+  facts: ["This head in numbers", "숫자로 본 헤드"],
+  means: ["mean over queries", "쿼리 평균"],
+  likeness: ["how much like each pattern (0 … 1)", "패턴마다 얼마나 닮았나 (0 … 1)"],
+
+  // patterns
+  pattern_self: ["self", "자기 자신"],
+  pattern_previous_token: ["previous token", "앞 토큰"],
+  pattern_next_token: ["next token", "뒤 토큰"],
+  pattern_first_token: ["first token", "첫 토큰"],
+  pattern_uniform: ["uniform", "고르게"],
+  pattern_local: ["local", "가까운 토큰"],
+  pattern_induction: ["induction", "인덕션"],
+  pattern_duplicate_token: ["duplicate token", "같은 토큰"],
+  pattern_separator: ["separator", "구분 기호"],
+  pattern_punctuation: ["punctuation", "문장 부호"],
+  pattern_mixed: ["mixed", "혼합"],
+  pattern_none: ["none", "없음"],
+  tells_self: ["Each query looks mostly at its own position.", "쿼리마다 주로 자기 위치를 봅니다."],
+  tells_previous_token: ["Each query looks mostly at the token before it.", "쿼리마다 주로 바로 앞 토큰을 봅니다."],
+  tells_next_token: ["Each query looks mostly at the token after it.", "쿼리마다 주로 바로 뒤 토큰을 봅니다."],
+  tells_first_token: ["Queries rest on the first token.", "쿼리가 첫 토큰에 머뭅니다."],
+  tells_uniform: ["Queries spread their attention evenly.", "쿼리가 어텐션을 고르게 나눕니다."],
+  tells_local: ["Queries look at their neighbourhood.", "쿼리가 가까운 토큰을 봅니다."],
+  tells_induction: ["Queries look at what followed their own token before.", "쿼리가 앞서 같은 토큰 바로 뒤에 온 것을 봅니다."],
+  tells_duplicate_token: ["Queries look at earlier copies of their own token.", "쿼리가 앞에 나온 같은 토큰을 봅니다."],
+  tells_separator: ["Queries look at separators.", "쿼리가 구분 기호를 봅니다."],
+  tells_punctuation: ["Queries look at punctuation.", "쿼리가 문장 부호를 봅니다."],
+  tells_mixed: ["No single pattern: closest are {first} ({a}) and {second} ({b}).", "뚜렷한 패턴이 없습니다. 가까운 패턴: {first} ({a}), {second} ({b})."],
+  tells_none: ["No query has a key left: everything is masked.", "모든 키가 마스크로 가려져 볼 수 있는 것이 없습니다."],
+  sure_very: ["That is clear: score {score} of 1.", "분명합니다: 1점 중 {score}점."],
+  sure_fairly: ["That is fairly clear: score {score} of 1.", "꽤 분명합니다: 1점 중 {score}점."],
+  sure_barely: ["That is a tendency only: score {score} of 1.", "그런 경향이 있는 정도입니다: 1점 중 {score}점."],
+  not_why: ["Weights say where a head looks, not why.", "가중치는 헤드가 어디를 보는지 알려 줄 뿐, 이유는 알려 주지 않습니다."],
+
+  // head
+  query: ["query", "쿼리"],
+  key: ["key", "키"],
+  received: ["received", "받은 어텐션"],
+  weight: ["weight", "가중치"],
+  masked: ["masked", "마스크"],
+  nan: ["not a number", "숫자 아님"],
+  legend_linear: ["weight (linear)", "가중치 (선형)"],
+  legend_log: ["weight (log)", "가중치 (로그)"],
+  first_hidden: ["first token hidden", "첫 토큰 숨김"],
+  pixel_exact: ["every weight is exact", "모든 가중치가 정확합니다"],
+  pixel_single: ["each cell: one weight to 3 %; the {keys} strongest of each query are exact", "셀 하나가 가중치 하나입니다 (오차 3% 이내). 쿼리마다 가장 큰 {keys}개는 정확합니다"],
+  pixel_mean: ["each cell: mean of {by_q} × {by_k} weights; the {keys} strongest of each query are exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균입니다. 쿼리마다 가장 큰 {keys}개는 정확합니다"],
+  map_name: ["Attention map, {queries} queries by {keys} keys. Arrow keys move the query and the key.", "히트맵: 쿼리 {queries}개, 키 {keys}개. 화살표 키로 쿼리와 키를 옮깁니다."],
+
+  // status
+  rank: ["rank {rank} of {count}", "{count}개 중 {rank}위"],
+  rank_beyond: ["not among the {keys} strongest", "가장 큰 {keys}개에 들지 않음"],
+  is_mean: ["≈ {weight}, mean of {by_q} × {by_k} around it", "≈ {weight}, 주변 {by_q} × {by_k}개의 평균"],
+  is_near: ["≈ {weight}, to 3 %", "≈ {weight}, 오차 3% 이내"],
+  is_masked: ["masked: no weight is possible", "마스크로 가려져 가중치가 있을 수 없습니다"],
+  is_nan: ["not a number", "숫자가 아닙니다"],
+  hint: ["Point at the map or click a word: what is there is told here. ? shows all keys.", "히트맵을 가리키거나 낱말을 누르면 여기에 내용이 나옵니다. ?를 누르면 단축키가 보입니다."],
+  query_only: ["query {q} “{token}”: entropy {entropy} nats, strongest {list}", "쿼리 {q} “{token}”: 엔트로피 {entropy} nats, 가장 큰 가중치 {list}"],
+
+  // text
+  direction: ["Direction", "방향"],
+  looks_at: ["looks at", "보는 토큰"],
+  seen_by: ["seen by", "이 토큰을 보는 쿼리"],
+  queries_text: ["queries", "쿼리"],
+  keys_text: ["keys", "키"],
+  strongest_of: ["“{token}” looks at", "“{token}” 쿼리가 보는 키"],
+  strongest_to: ["“{token}” is seen by", "“{token}” 키를 보는 쿼리"],
+  choose_word: ["Click a word to see what it looks at.", "낱말을 누르면 무엇을 보는지 나타납니다."],
+  nothing_seen: ["nothing that is known here", "알려진 것이 없습니다"],
+
+  // help
+  keys_title: ["Keys and gestures", "단축키와 동작"],
+  close: ["Close", "닫기"],
+  help_wheel: ["zoom at the pointer, drag to move, double click to zoom in", "포인터 자리에서 확대하고, 끌어서 옮기고, 두 번 눌러 확대"],
+  help_arrows: ["move the query; left and right move the key", "쿼리 옮기기. 왼쪽·오른쪽은 키 옮기기"],
+  help_heads: ["the head before or after", "앞뒤 헤드로"],
+  help_layers: ["the layer before or after", "앞뒤 층으로"],
+  help_fit: ["show all of the map", "히트맵 전체 보기"],
+  help_zoom: ["zoom in, zoom out", "확대, 축소"],
+  help_search: ["find a token", "토큰 찾기"],
+  help_scale: ["linear or log scale", "선형 눈금과 로그 눈금 바꾸기"],
+  help_first: ["hide or show the first token", "첫 토큰 숨기기·보이기"],
+  help_colours: ["the next colours", "다음 색으로"],
+  help_pin: ["pin the place under the pointer", "포인터 자리 고정"],
+  help_direction: ["looks at, or is seen by", "보는 방향 바꾸기"],
+  help_lines: ["map or lines", "히트맵과 선 바꾸기"],
+  help_theme: ["light or dark", "밝게·어둡게"],
+  help_export: ["save what is seen", "보이는 것 저장"],
+  help_escape: ["let go, close", "선택 풀기, 닫기"],
+  help_help: ["this sheet", "이 도움말"],
+};
+
+/**
+ * A text in a language, with values put in.
+ * @param {Language} language
+ * @param {string} name
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function say(language, name, values = {}) {
+  const said = STRINGS[name];
+  if (!said) return name;
+  return said[language === "ko" ? 1 : 0].replace(/\{(\w+)\}/gu, (whole, place) => String(values[place] ?? whole));
+}
+
+/** @param {number} n */
+export function counted(n) {
+  return n.toLocaleString("en-US");
+}
+
+/**
+ * A weight to four digits behind the point; small ones as powers, so that none reads as 0 that is not.
+ * @param {number} weight
+ * @param {number} [digits]
+ */
+export function figure(weight, digits = 4) {
+  if (Number.isNaN(weight)) return "NaN";
+  if (weight === 0) return "0";
+  return weight < 0.5 * 10 ** -digits ? weight.toExponential(1) : weight.toFixed(digits);
+}
