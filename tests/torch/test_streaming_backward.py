@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import pytest
 
-from ..equivalence import BIASES, OPTIONS, PARTS, STRANGE
+from ..equivalence import BIASES, GROUPED, KINDS, OPTIONS, PARTS, STRANGE
 from ..problems import Row, build
 from .forced import in_blocks
 from .gradients import check_gradients, torch_can_hold
-from .test_looking import SOME
 
-MEANT = [row for row in [*BIASES, *OPTIONS, *STRANGE, *PARTS] if torch_can_hold(row)]
+GROUPS = (BIASES, OPTIONS, STRANGE, PARTS, GROUPED, KINDS)
+SOME = [row for group in GROUPS for row in group[1::4] if torch_can_hold(row)]
 
 
-@pytest.mark.parametrize("row", [*MEANT[::2], *SOME[::2]], ids=str)
+@pytest.mark.parametrize("row", SOME, ids=str)
 def test_output_and_gradients_are_those_of_plain_torch(row: Row):
     check_gradients(build(row), run=in_blocks)

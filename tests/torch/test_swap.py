@@ -162,23 +162,24 @@ def test_models_of_transformers(calls, block, name):
         with torch.no_grad():
             expected = model(ids, **given)[0]
             assert calls == []
-            with BLOCKS[block](model):
+            with BLOCKS[block](model) as swap:
                 got = model(ids, **given)[0]
-        assert calls == ["scaled_dot_product_attention"] * layers
+        assert swap.calls == layers
+        assert len(calls) == (layers if block == "thread" else 0), "a model that is named calls the kernels itself"
         torch.testing.assert_close(got, expected, rtol=1e-4, atol=2e-6)
     assert untouched(model)
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "bart"])
-def test_generation(calls, name):
+def test_generation(name):
     model = random_model(name)
     ids = torch.randint(3, 97, (B, N_S), generator=torch.Generator().manual_seed(3))
     options = {"max_new_tokens": 5, "do_sample": False, "pad_token_id": 0}
     expected = model.generate(ids, **options)
-    with swapped(model):
+    with swapped(model) as swap:
         got = model.generate(ids, **options)
     steps = got.shape[1] - (1 if name == "bart" else N_S)
-    assert len(calls) == (2 + 4 * steps if name == "bart" else 2 * steps), "an encoder is called without its model"
+    assert swap.calls == (2 + 4 * steps if name == "bart" else 2 * steps), "an encoder is called without its model"
     assert torch.equal(got, expected)
 
 
@@ -466,17 +467,37 @@ class TestNothingSwapped:
         assert told[0].filename == __file__
 
     def test_a_model_with_attention_of_its_own_is_told_apart(self):
-        model = random_model("gpt2")
-        model.set_attn_implementation("eager")
-        message = (
-            r"this GPT2LMHeadModel computes it with code of its own, 'eager'; model.set_attn_implementation\('sdpa'\)"
-        )
+        import transformers as t
+
+        model = t.GPTJModel(t.GPTJConfig(vocab_size=97, n_embd=32, n_layer=1, n_head=4, rotary_dim=4)).eval()
+        message = r"this GPTJModel computes it with code of its own, 'eager'; model.set_attn_implementation\('sdpa'\)"
         with pytest.warns(NothingSwapped, match=message), swapped(model):
             model(torch.arange(5)[None])
-        model.set_attn_implementation("sdpa")
+
+    def test_a_model_that_asks_which_attention_to_call_is_swapped_whichever_it_calls(self):
+        model = random_model("gpt2")
+        model.set_attn_implementation("eager")
         with swapped(model) as swap:
             model(torch.arange(5)[None])
         assert swap.calls == model.config.n_layer
+        message = r"in a block without models, one of transformers needs .*, while swapped\(model\) takes it as it is"
+        with pytest.warns(NothingSwapped, match=message), swapped():
+            model(torch.arange(5)[None])
+
+    def test_of_such_a_model_only_what_calls_torchs_itself_gets_a_mode(self, calls):
+        import transformers as t
+
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24}
+        model = t.SiglipVisionModel(t.SiglipVisionConfig(**sizes, image_size=12, patch_size=4)).eval()
+        x = torch.randn(2, 3, 12, 12)
+        with torch.no_grad():
+            expected = model(x).pooler_output
+            with swapped(model) as swap:
+                assert sum("forward" in vars(module) for module in model.modules()) == 1
+                torch.testing.assert_close(model(x).pooler_output, expected, rtol=1e-4, atol=1e-5)
+        assert calls == ["multi_head_attention_forward"], "of its pooling head"
+        assert swap.calls == 3
+        assert untouched(model)
 
     @pytest.mark.parametrize("block", BLOCKS)
     def test_an_exception_is_enough_said(self, block):

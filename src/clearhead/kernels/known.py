@@ -18,7 +18,7 @@ from clearhead.call import Call
 from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
-from clearhead.kernels.launch import join_parts, operations, plan_of
+from clearhead.kernels.launch import empty_output, join_parts, operations, plan_of
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
 from clearhead.kernels.schedule import Work, spread
@@ -45,10 +45,19 @@ class Known(NamedTuple):
     words: array.array[int]  # its round, and behind it the job, packed
     splits: int  # parts of the keys, whose results are joined
     output: tuple[int, ...]  # the shape of its output
+    strides: tuple[int, ...]  # how many numbers lie from one to the next along each axis of it
+    heads_last: bool  # whether in memory it is (…, n_q, h, d_v)
     rows: tuple[int, ...]  # and of its lse
     sums: tuple[int, ...]
     kind: np.dtype[Any]  # in which it is computed
     alive: Any  # what the packed job points to besides q, k, v and what is to be filled in
+
+    def empty(self, kind: np.dtype[Any]) -> np.ndarray:
+        """Room for the output of one of them."""
+        if not self.heads_last:
+            return np.empty(self.output, kind)
+        *lead, heads, n_q, d_v = self.output
+        return np.empty((*lead, n_q, heads, d_v), kind).swapaxes(-3, -2)
 
     def fill(self, q: int, k: int, v: int, output: int, lse: int = 0, top: int = 0, total: int = 0) -> None:
         """Compute a call whose arrays lie at these addresses."""
@@ -92,7 +101,7 @@ def attend(
     known: Known, q: int, k: int, v: int, kind: np.dtype[Any], wanted: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The output, of this type, of a call whose arrays lie at these addresses, and its lse if it is wanted."""
-    output = np.empty(known.output, kind)
+    output = known.empty(kind)
     lse = np.empty(known.rows, known.kind) if wanted == LSE else None
     if known.splits == 1:
         known.fill(q, k, v, address_of(output), 0 if lse is None else address_of(lse))
@@ -104,8 +113,8 @@ def attend(
     return output, lse
 
 
-def remember(key: Hashable, call: Call, wanted: int) -> None:
-    """Know a call from now on, if it is one that can be."""
+def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False) -> None:
+    """Know a call from now on, if it is one that can be; its output lies in memory as `empty_output` says."""
     plan = plan_of(call)
     if (
         call.slow or call.rule is not None or call.allowed is not None or call.many_axes is not None
@@ -113,14 +122,16 @@ def remember(key: Hashable, call: Call, wanted: int) -> None:
     ):  # fmt: skip
         return
     shape = (*call.lead, call.n_q, call.d_v)
-    lead, kind = ((), call.q.dtype) if plan.splits == 1 else ((plan.splits,), call.kind)
-    output = np.empty((*lead, *shape), kind)
+    whole = empty_output(call, heads_last=heads_last)
+    output = whole if plan.splits == 1 else np.empty((plan.splits, *shape), call.kind)
     lse = np.empty(output.shape[:-1], call.kind) if wanted >= LSE or plan.splits > 1 else None
     sums = Sums.empty(output.shape[:-1], call.kind) if wanted >= SUMS else None
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
     seen = shape if call.has_heads else shape[1:]
+    strides = tuple([stride // whole.itemsize for stride in whole.strides])[-len(seen) :]
     work = Work(forward.run, call.kind, plan.tasks, plan.scratch.end, operations(call))
     known = Known(
-        work, work.round() + packed, plan.splits, seen, seen[:-1], shape[:-1], call.kind, call.ranges
+        work, work.round() + packed, plan.splits, seen, strides, heads_last and call.has_heads, seen[:-1], shape[:-1],
+        call.kind, call.ranges,
     )  # fmt: skip
     calls.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

@@ -33,9 +33,9 @@ def compute(call: Call) -> tuple[np.ndarray, np.ndarray | None]:
     return compute_with_sums(call, sums=False)[:2]
 
 
-def compute_with_sums(call: Call, *, sums: bool = True) -> Result:
+def compute_with_sums(call: Call, *, sums: bool = True, heads_last: bool = False) -> Result:
     """A call's output, its lse if the call wants it, and what its weights can be computed from again."""
-    output = np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
+    output = empty_output(call, heads_last=heads_last)
     lse = np.empty((*call.lead, call.n_q), call.kind) if call.lse else None
     kept = Sums.empty((*call.lead, call.n_q), call.kind) if sums else None
     if output.size or (lse is not None and lse.size):
@@ -48,6 +48,16 @@ def compute_with_sums(call: Call, *, sums: bool = True) -> Result:
         output = output.reshape(*call.many_axes, *output.shape[1:])
         lse = None if lse is None else lse.reshape(*call.many_axes, *lse.shape[1:])
     return Result(output, lse, kept)
+
+
+def empty_output(call: Call, *, heads_last: bool) -> np.ndarray:
+    """Room for an output (…, h, n_q, d_v); with `heads_last` it lies in memory as (…, n_q, h, d_v).
+
+    So torch has it: what comes next in a model puts the heads of each query side by side, and need not move them.
+    """
+    if heads_last:
+        return np.empty((*call.lead[:-1], call.n_q, call.lead[-1], call.d_v), call.q.dtype).swapaxes(-3, -2)
+    return np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
 
 
 def sums_of(call: Call) -> Sums:

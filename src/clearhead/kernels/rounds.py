@@ -67,17 +67,20 @@ def entry_for(compiled: Any, *kinds: Any) -> int:
     return result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
 
 
+# What tells a kernel its type, by how many bits it has.
+_NUMBERS = {64: ir.DoubleType(), 32: ir.FloatType(), 16: ir.IntType(16)}
+
+
 @intrinsic
 def call_kernel(typing: Any, bits: Any, place: Any, job: Any, memory: Any, progress: Any, most: Any) -> Any:
     """Call the kernel at an address, which is told its type by a number of so many bits."""
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         bits, place, *rest = args
-        with builder.if_else(builder.icmp_signed("==", bits, ir.Constant(I64, 64))) as (double, single):
-            for branch, number in ((double, ir.DoubleType()), (single, ir.FloatType())):
-                with branch:
-                    function = builder.inttoptr(place, ir.FunctionType(I64, [number, *[I64] * 4]).as_pointer())
-                    builder.call(function, [ir.Constant(number, 0.0), *rest])
+        for size, number in _NUMBERS.items():
+            with builder.if_then(builder.icmp_signed("==", bits, ir.Constant(I64, size))):
+                function = builder.inttoptr(place, ir.FunctionType(I64, [number, *[I64] * 4]).as_pointer())
+                builder.call(function, [ir.Constant(number, 0), *rest])
         return context.get_dummy_value()
 
     return types.void(*[types.intp] * 6), codegen

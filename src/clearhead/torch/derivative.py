@@ -145,7 +145,8 @@ def computed(
     """A call's output, its lse, and the two sums that its derivative needs."""
     if known is not None:
         return _filled(known, q, k, v)
-    output, lse, sums = kernels.launch.compute_with_sums(prepared(q, k, v, bias, table, sinks, mask, options))
+    call = prepared(q, k, v, bias, table, sinks, mask, options)
+    output, lse, sums = kernels.launch.compute_with_sums(call, heads_last=True)
     assert lse is not None
     assert sums is not None
     return to_torch(output), to_torch(lse), to_torch(sums.top), to_torch(sums.total)
@@ -154,7 +155,7 @@ def computed(
 def _filled(known: Known, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The output, the lse and the sums of a call like one before."""
     kind = KINDS[known.kind]
-    output = q.new_empty(known.output)
+    output = q.new_empty_strided(known.output, known.strides)
     lse, top, total = (q.new_empty(shape, dtype=kind) for shape in (known.rows, known.sums, known.sums))
     known.fill(*(x.data_ptr() for x in (q, k, v, output, lse, top, total)))
     return output, lse, top, total

@@ -11,7 +11,7 @@ from torch.autograd import forward_ad
 from clearhead import kernels
 from clearhead.kernels.known import LSE, SUMS, Known, plain
 from clearhead.tensors import numpy_type, to_torch
-from clearhead.torch.derivative import KINDS, Mask, differentiable, prepared, transformed
+from clearhead.torch.derivative import KINDS, Mask, differentiable, prepared
 
 
 def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
@@ -36,7 +36,7 @@ def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: 
 def watched() -> bool:
     """Whether a transform, forward mode, a dispatch mode or autocast is at work."""
     return (
-        transformed()
+        torch._C._are_functorch_transforms_active()
         or forward_ad._current_level >= 0
         or torch._C._len_torch_dispatch_stack() > 0
         or torch.is_autocast_enabled("cpu")
@@ -45,7 +45,11 @@ def watched() -> bool:
 
 def differentiated(*tensors: Any) -> bool:
     """Whether a gradient may be asked for with respect to one of these."""
-    return torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in tensors)
+    if torch.is_grad_enabled():
+        for x in tensors:
+            if getattr(x, "requires_grad", False):
+                return True
+    return False
 
 
 def attend(
@@ -65,7 +69,7 @@ def attend(
     if known.splits > 1:
         joined, of_rows = kernels.known.attend(known, *places, numpy_type(q.dtype), wanted)
         return to_torch(joined), None if of_rows is None else to_torch(of_rows)
-    output = q.new_empty(known.output)  # a tensor from the beginning: making one of an array takes 3 µs
+    output = q.new_empty_strided(known.output, known.strides)  # making a tensor of an array would take 3 µs
     lse = q.new_empty(known.rows, dtype=KINDS[known.kind]) if wanted == LSE else None
     known.fill(*places, output.data_ptr(), 0 if lse is None else lse.data_ptr())
     return output, lse
@@ -83,7 +87,7 @@ def remember(
 ) -> None:
     """Know a call from now on, if it is one that can be."""
     call = prepared(q, k, v, None, None, None, mask, _options(scale, softcap))
-    kernels.known.remember(key, call, wanted)
+    kernels.known.remember(key, call, wanted, heads_last=True)
 
 
 def _options(scale: float | None, softcap: float | None) -> dict[str, Any]:

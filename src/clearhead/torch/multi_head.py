@@ -8,7 +8,7 @@ says NaN. And a float mask of 0 and −inf is taken for the boolean mask it is, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +20,9 @@ from clearhead import masks
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.torch.function import attention
 from clearhead.torch.torch_masks import AnyMask, Size, meaning
+from clearhead.torch.watching import Position, attend
 
+NO_CACHE = Position(grows=False)
 TorchMask = masks.Mask | Bool[torch.Tensor, "..."] | Float[torch.Tensor, "..."]
 
 
@@ -79,6 +81,7 @@ class MultiheadAttention(nn.MultiheadAttention):
             average_attn_weights=average_attn_weights,
             is_causal=is_causal,
             batch_first=self.batch_first,
+            module=self,
         )
 
 
@@ -110,10 +113,12 @@ def multi_head_attention_forward(
     is_causal: bool = False,
     *,
     batch_first: bool = False,
+    module: nn.Module | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """As torch.nn.functional.multi_head_attention_forward, which has positions before the batch.
 
     query (n_q, b, d_model)  key, value (n_k, b, …) → output (n_q, b, d_model), weights (b, n_q, n_k) or None
+    module: the one whose attention this is, for whoever watches it
     """
     batched = _check_inputs(query, key, value, embed_dim_to_check, num_heads)
     if use_separate_proj_weight:
@@ -142,7 +147,8 @@ def multi_head_attention_forward(
     seed = int(torch.randint(2**62, ()).item()) if rate else None
     mixed = torch.zeros_like(q)  # what is left of the values if all weights are dropped
     if rate < 1:
-        mixed = attention(q, k, v, mask=mask, bias=bias, dropout=rate, seed=seed)
+        options: dict[str, Any] = {"mask": mask, "bias": bias, "dropout": rate, "seed": seed}
+        mixed = attention(q, k, v, **options) if module is None else attend(module, NO_CACHE, q, k, v, **options)
     output = functional.linear(axes.merged(mixed), out_proj_weight, out_proj_bias)
     if not need_weights:
         return output, None

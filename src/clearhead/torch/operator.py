@@ -123,8 +123,9 @@ def _shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *options: Any) ->
     lead = (*batch, heads) if max(q.ndim, k.ndim, v.ndim) > 2 else ()
     kind = torch.float64 if torch.float64 in (q.dtype, k.dtype, v.dtype) else torch.float32
     rows = (*batch, heads, q.shape[-2])
+    output = q.new_empty((*batch, q.shape[-2], heads, v.shape[-1])).transpose(-3, -2)  # as `empty_output` lays it
     return (
-        q.new_empty((*lead, q.shape[-2], v.shape[-1])),
+        output if lead else output[0],
         q.new_empty((*lead, q.shape[-2]), dtype=kind),
         q.new_empty(rows, dtype=kind),
         q.new_empty(rows, dtype=kind),

@@ -20,9 +20,9 @@ from clearhead import checks, masks, textbook
 from clearhead.tensors import to_numpy
 from clearhead.textbook.rope import rope as textbook_rope
 from clearhead.torch.cache import KeyValueCache
-from clearhead.torch.function import attention
 from clearhead.torch.padding import both, mask_of
 from clearhead.torch.rope import rope as turn
+from clearhead.torch.watching import Position, attend
 
 Rope = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Mask = masks.Mask | Bool[torch.Tensor, "..."]
@@ -78,11 +78,13 @@ class _Attention(nn.Module):
         keys, values = functional.linear(x, self.W_K.T, self.b_K), functional.linear(x, self.W_V.T, self.b_V)
         return split_heads(keys, self.num_kv_heads), split_heads(values, self.num_kv_heads)
 
-    def attended(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: masks.Mask | None) -> torch.Tensor:
+    def attended(
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: masks.Mask | None, position: Position
+    ) -> torch.Tensor:
         """q (…, h, n_q, d_k)  k, v (…, h_kv, n_k, d_k) → (…, n_q, d_model)"""
         rate = self.dropout if self.training else 0.0
         seed = int(torch.randint(2**62, ()).item()) if rate else None
-        mixed = attention(q, k, v, mask=mask, dropout=rate, seed=seed, strict=self.strict)
+        mixed = attend(self, position, q, k, v, mask=mask, dropout=rate, seed=seed, strict=self.strict)
         return functional.linear(mixed.transpose(-3, -2).flatten(-2), self.W_O.T, self.b_O)
 
     def textbook_layer(self, rope: Any = None) -> textbook.MultiHeadAttention:
@@ -159,7 +161,8 @@ class SelfAttention(_Attention):
             positions = torch.arange(past.length, past.length + x.shape[-2])
             q, k = self._turned(q, positions), self._turned(k, positions)
         k, v = past.joined(k, v)
-        output = self.attended(q, k, v, both(self.own_mask(), checked_mask(mask)))
+        position = Position(self.causal, past.length)
+        output = self.attended(q, k, v, both(self.own_mask(), checked_mask(mask)), position)
         past.keep(x.shape[-2])
         return output
 
@@ -225,7 +228,7 @@ class CrossAttention(_Attention):
             k, v = self.keys_and_values(checked_rows("memory", memory, self.d_model))
         else:
             k, v = past.recalled(memory)
-        output = self.attended(self.queries(x), k, v, checked_mask(mask))
+        output = self.attended(self.queries(x), k, v, checked_mask(mask), Position(grows=False))
         past.keep_memory(k, v)
         return output
 

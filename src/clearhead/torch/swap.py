@@ -10,13 +10,20 @@ No function of torch is overwritten. torch lets a mode see every function of its
 answers scaled_dot_product_attention, by whatever name it was imported, and the function behind nn.MultiheadAttention,
 and lets all others pass. While there is such a mode, torch's fused paths for inference step aside by themselves. It
 costs a few microseconds per torch call.
+
+Models of transformers ask a table which attention to call. Named to `swapped`, they are told to call this one,
+whichever they call otherwise, and that costs nothing: only modules inside them that call torch's attention themselves
+get a mode.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
+import sys
 import threading
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -60,7 +67,8 @@ def swapped(*models: nn.Module) -> Iterator[Swap]:
     block stays on the kernels. Nested tensors are left to torch, and so are those on other devices than the CPU.
 
     Gives a `Swap`, whose `calls` counts what ran on the kernels. A block that ends without one warns: a model whose
-    attention is code of its own, as in transformers' "eager" models, calls no function that could be taken over.
+    attention is code of its own calls no function that could be taken over. Models of transformers are swapped
+    whichever attention they call if they are named; in a block without models, only if that is "sdpa".
 
     Raises:
         TypeError: an argument is not an nn.Module, or one that torch runs without Python.
@@ -71,7 +79,10 @@ def swapped(*models: nn.Module) -> Iterator[Swap]:
     with contextlib.ExitStack() as until_the_end:
         if not models:
             until_the_end.enter_context(_Kernels((swap,)))
-        for module in _parts(models):
+        asking = [model for model in models if _asks_a_table(model)]
+        for model in asking:
+            until_the_end.enter_context(_told_to_call_ours(model, swap))
+        for module in _parts(models, asking):
             until_the_end.enter_context(_redirected(module, swap))
         yield swap
     if not swap.calls:
@@ -81,22 +92,44 @@ def swapped(*models: nn.Module) -> Iterator[Swap]:
 def _why_none(models: Iterable[nn.Module]) -> str:
     """What keeps attention from being taken over, as far as can be told."""
     for model in models:
-        way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
-        if way != "sdpa":
-            return (
-                f"this {type(model).__name__} computes it with code of its own, {way!r}; "
-                "model.set_attn_implementation('sdpa') makes it call torch's"
-            )
         elsewhere = next((x.device for x in model.parameters() if not has_kernels(x.device)), None)
         if elsewhere is not None:
             return (
                 f"this {type(model).__name__} is on {elsewhere}, and the kernels read tensors on the CPU; model.cpu() "
                 "brings it there"
             )
+        way = getattr(getattr(model, "config", None), "_attn_implementation", "sdpa")
+        if way != "sdpa" and not _asks_a_table(model):
+            return (
+                f"this {type(model).__name__} computes it with code of its own, {way!r}; "
+                "model.set_attn_implementation('sdpa') makes it call torch's if it can"
+            )
     return (
         "nothing in the block called torch's scaled_dot_product_attention or nn.MultiheadAttention (the model is to be "
-        "called inside the block; one of transformers needs model.set_attn_implementation('sdpa'))"
+        "called inside the block; in a block without models, one of transformers needs "
+        "model.set_attn_implementation('sdpa'), while swapped(model) takes it as it is)"
     )
+
+
+def _asks_a_table(model: nn.Module) -> bool:
+    """Whether a model is one of transformers that asks which attention to call, and lies where the kernels are."""
+    if "transformers" not in sys.modules or not _hf().on_the_interface(model):
+        return False
+    return all(has_kernels(x.device) for x in model.parameters())
+
+
+def _told_to_call_ours(model: nn.Module, swap: Swap) -> contextlib.AbstractContextManager[None]:
+    def count(_: nn.Module) -> None:
+        with _lock:
+            swap.calls += 1
+
+    there: contextlib.AbstractContextManager[None] = _hf().borrowed(model, each=count)
+    return there
+
+
+def _hf() -> Any:
+    """The room that knows transformers. It lies below this one, and is asked for only where transformers is loaded."""
+    return importlib.import_module("clearhead.hf")
 
 
 class _Here(threading.local):
@@ -183,12 +216,28 @@ def _redirected(module: nn.Module, swap: Swap) -> Iterator[None]:
                     module.forward = wrapper.own
 
 
-def _parts(models: Iterable[nn.Module]) -> list[nn.Module]:
-    """The models and those parts of them that have parts: `generate`, for one, calls an encoder without its model."""
+def _parts(models: Iterable[nn.Module], asking: Iterable[nn.Module]) -> list[nn.Module]:
+    """The modules that need a mode: the models and those parts of them that have parts, as `generate`, for one, calls
+    an encoder without its model. Of models that ask a table, only those that call torch's attention themselves.
+    """
+    asked = {id(m) for model in asking for m in model.modules() if not _calls_torchs(m)}
     found = {
-        id(m): m for model in models for m in model.modules() if m is model or next(m.children(), None) is not None
+        id(m): m
+        for model in models
+        for m in model.modules()
+        if id(m) not in asked and (m is model or next(m.children(), None) is not None or _calls_torchs(m))
     }
     return list(found.values())
+
+
+def _calls_torchs(module: nn.Module) -> bool:
+    """Whether a module's own code calls torch's attention, by name."""
+    code = getattr(type(module).forward, "__code__", None)
+    return isinstance(module, nn.MultiheadAttention) or (code is not None and _named(code))
+
+
+def _named(code: types.CodeType) -> bool:
+    return functional.scaled_dot_product_attention.__name__ in code.co_names
 
 
 def _check(model: object) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks, names
 from clearhead.call import prepare, refuse_slow
+from clearhead.kernels.observation import Watched
 from clearhead.matrices import Padding, Pooled, Tokens
 from clearhead.tensors import on_host
 from clearhead.views import engines, passes, tiles, windows
@@ -135,8 +136,10 @@ class View:
         tokens: tuple[Sequence[object] | None, Sequence[object] | None] | None = None,
         padding: ArrayLike | bool | None = None,
         strict: bool = False,
+        seen: Watched | None = None,
         **options: Any,
     ) -> None:
+        """As `look` makes it. seen: what was observed of this call before, so that it is not observed again."""
         call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
         self.call = placed(convert, call, own_values=v is not None)
         self.convert = convert
@@ -150,9 +153,9 @@ class View:
         if not (mask is None or isinstance(mask, masks.Mask)):
             mask = masks.array(mask) if np.asarray(mask).dtype == np.bool_ else None  # a float mask is in the bias
         self.mask: masks.Mask | None = mask
-        watched = {"top_k": top_k, "map_size": map_size}
+        watched: Any = {"top_k": top_k, "map_size": map_size}
         if self.padding is None or not self.padding.queries.any():
-            seen = engines.observe(self.call, output=v is not None, **watched)
+            seen = seen or engines.observe(self.call, output=v is not None, **watched)
             output, lse = seen.output, seen.lse
         else:
             output, lse = engines.compute(self.call)

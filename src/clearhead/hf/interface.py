@@ -1,0 +1,137 @@
+"""The attention that transformers' models call: their arguments, and what those mean to the kernels.
+
+The judge of it is a model's own eager attention. What that obeys is obeyed here; an argument that is not known might
+change the answer, so that it is refused by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+
+from clearhead import masks
+from clearhead.hf.structures import MaskTensor, interface_mask
+from clearhead.torch.derivative import Mask
+from clearhead.torch.watching import Position, attend
+
+NAME = "clearhead"
+
+# Arguments that eager attention takes note of nowhere: they ask for outputs, or speak to other implementations.
+WITHOUT_EFFECT = frozenset(
+    {
+        "cache_position",
+        "cu_seq_lens_k",
+        "cu_seq_lens_q",
+        "deterministic",
+        "inference_mode",
+        "is_decoder",
+        "logits_to_keep",
+        "max_length_k",
+        "max_length_q",
+        "num_items_in_batch",
+        "output_attentions",
+        "output_hidden_states",
+        "output_router_logits",
+        "position_ids",
+        "return_dict",
+        "seq_idx",
+        "use_cache",
+    }
+)
+
+told: dict[int, tuple[Callable[[torch.nn.Module], object], ...]] = {}  # who is told of a module's calls, by its id
+
+
+def register() -> None:
+    """Let transformers know this attention, and the mask function that goes with it, by name."""
+    AttentionInterface.register(NAME, interface_attention)
+    AttentionMaskInterface.register(NAME, interface_mask)
+
+
+@torch.compiler.disable(reason="the kernels are called from Python")
+def interface_attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    *,
+    is_causal: bool | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    s_aux: torch.Tensor | None = None,
+    position_bias: torch.Tensor | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attention as transformers' interface calls it.
+
+    query (b, h, n_q, d)  key (b, h_kv, n_k, d)  value (b, h_kv, n_k, d_v) → (b, n_q, h, d_v), and no weights
+
+    attention_mask: a `MaskTensor`, booleans (True = may attend) or floats to be added, fitting (b, h, n_q, n_k). None
+        masks nothing, unless attention is causal and there are several queries: then query i sees key j ≤ i.
+    is_causal: whether attention without a mask is causal; unless given the module's own is_causal, and True without it.
+    sliding_window: how many keys a query sees in causal attention without a mask; a mask knows of its window itself.
+    s_aux (h): sinks. position_bias (…, n_q, n_k): added to the scores.
+
+    Raises:
+        NotImplementedError: an argument is not known, and might change the answer.
+    """
+    _refuse_unknown(module, others)
+    for tell in told.get(id(module), ()):
+        tell(module)
+    n_q, n_k = query.shape[-2], key.shape[-2]
+    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    mask: Mask | None = _without_a_mask(n_q, causal, sliding_window)
+    if attention_mask is not None:
+        mask = _given(attention_mask, n_q, n_k)
+    if isinstance(attention_mask, MaskTensor):
+        position = attention_mask.position
+    else:  # one query is the last position, and several are all there are, unless there is a cache that a mask knows of
+        position = Position(causal, n_k - n_q if n_q == 1 or attention_mask is not None else 0)
+    if s_aux is not None:
+        s_aux = s_aux.reshape(-1)
+    rate = dropout if module.training else 0.0
+    output = attend(
+        module,
+        position,
+        query,
+        key,
+        value,
+        mask=mask,
+        bias=position_bias,
+        scale=None if scaling is None else float(scaling),
+        softcap=None if softcap is None else float(softcap),
+        sinks=s_aux,
+        dropout=rate,
+        seed=int(torch.randint(2**62, ()).item()) if rate else None,
+    )
+    return output.transpose(1, 2).contiguous(), None
+
+
+def _without_a_mask(n_q: int, causal: bool, sliding_window: int | None) -> masks.Mask | None:
+    """What is masked where a model gives no mask, by the rule of transformers' own functions."""
+    if n_q == 1 or not causal:
+        return None
+    return masks.causal(offset=0) if sliding_window is None else masks.window(int(sliding_window), offset=0)
+
+
+def _given(mask: torch.Tensor, n_q: int, n_k: int) -> Mask | None:
+    """A mask as the kernels take it."""
+    if isinstance(mask, MaskTensor):
+        return mask.mask if mask.shape[-2:] == (n_q, n_k) else mask.written()
+    return mask
+
+
+def _refuse_unknown(module: torch.nn.Module, others: dict[str, Any]) -> None:
+    """No argument may be ignored that could change the answer."""
+    for name, value in others.items():
+        if name not in WITHOUT_EFFECT and value is not None and value is not False:
+            raise NotImplementedError(
+                f"{type(module).__name__} passes {name}= to its attention, which {NAME!r} does not know and which may "
+                "change the answer; model.set_attn_implementation('eager') computes it as the model does"
+            )

@@ -1,0 +1,107 @@
+"""Where a call of the interface lies in its sequence, and masks that transformers says by positions.
+
+transformers numbers positions from the start of a sequence; a call of attention with a cache holds some of them. Masks
+made here are counted from the call's own first query and first key, so that they go with the call wherever it goes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from clearhead import masks
+from clearhead.masks.lookup import over_batch
+from clearhead.masks.ranges import within
+
+
+class Place(NamedTuple):
+    """How many queries and keys a call has, and the positions of the first ones in their sequence."""
+
+    n_q: int
+    n_k: int
+    first_query: int = 0
+    first_key: int = 0
+
+    @property
+    def queries(self) -> np.ndarray:
+        """The positions of the queries."""
+        return np.arange(self.first_query, self.first_query + self.n_q)
+
+    @property
+    def keys(self) -> np.ndarray:
+        """The positions of the keys."""
+        return np.arange(self.first_key, self.first_key + self.n_k)
+
+    @property
+    def offset(self) -> int | None:
+        """How far query i's own key is from key i; None where the queries are the last positions, as masks expect."""
+        offset = self.first_query - self.first_key
+        return None if offset == self.n_k - self.n_q else offset
+
+
+def real_run(real: Bool[np.ndarray, "b n_k"]) -> masks.Mask | None:
+    """Only real keys: in each batch entry one run of them as a rule, with padding before or after it. None if all."""
+    if real.all():
+        return None
+    n_k = real.shape[-1]
+    first = np.where(real.any(-1), real.argmax(-1), 0)
+    end = np.where(real.any(-1), n_k - real[:, ::-1].argmax(-1), 0)
+    if (real.sum(-1) != end - first).any():  # there are gaps
+        return masks.array(real[:, None, None, :])
+    run = None if (end == n_k).all() else masks.key_lengths(end)
+    if not first.any():
+        return run
+    after = ~masks.key_lengths(first)
+    return after if run is None else after & run
+
+
+@dataclass(frozen=True, eq=False)
+class SameGroup(masks.Mask):
+    """A query sees the keys of its own group: a chunk, a packed sequence, an image. Negative groups see nothing."""
+
+    of_queries: Int[np.ndarray, "b n_q"]
+    of_keys: Int[np.ndarray, "b n_k"]
+
+    def __repr__(self) -> str:
+        return f"SameGroup(<{self.of_keys.max(initial=-1) + 1} groups>)"
+
+    def allows(self, at: masks.Where) -> np.ndarray:
+        queries, keys = (
+            over_batch("groups", x, at.sizes, of_keys=True).reshape(math.prod(at.sizes.batch_shape), -1)
+            for x in (self.of_queries, self.of_keys)
+        )
+        group = queries[at.batch, at.query]
+        return (group == keys[at.batch, at.key]) & (group >= 0)
+
+    def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
+        entries = [_runs(*groups) for groups in zip(self.of_queries, self.of_keys, strict=True)]
+        if None in entries:
+            return None
+        low, high = (np.stack(edges)[:, None, None, :] for edges in zip(*entries, strict=True))
+        return within(low, high, sizes.n_k)
+
+    def lasting(self) -> bool:
+        return True
+
+
+def _runs(of_queries: np.ndarray, of_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first key of each query's group and the end of the last, or None if a group is in pieces."""
+    starts = np.flatnonzero(np.diff(of_keys, prepend=of_keys[:1] - 1)) if of_keys.size else np.zeros(0, np.int64)
+    ends = np.append(starts[1:], of_keys.size)
+    names = of_keys[starts] if of_keys.size else np.zeros(0, np.int64)
+    used = names >= 0
+    starts, ends, names = starts[used], ends[used], names[used]
+    order = np.argsort(names, kind="stable")
+    starts, ends, names = starts[order], ends[order], names[order]
+    if (names[1:] == names[:-1]).any():
+        return None
+    if not names.size:
+        nothing = np.zeros(of_queries.shape, np.int64)
+        return nothing, nothing
+    found = np.minimum(np.searchsorted(names, of_queries), names.size - 1)
+    has = names[found] == of_queries
+    return np.where(has, starts[found], 0), np.where(has, ends[found], 0)

@@ -1,0 +1,130 @@
+"""Masks as transformers hands them to its models: a tensor in shape, a structure in memory.
+
+A model makes its mask once and passes it to every layer. Most models only pass it on, and then it never becomes
+n × n. Some index it, join it with another or ask for its type: those get the tensor they expect, written out at that
+moment as transformers would have done in the first place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+from transformers import masking_utils
+
+from clearhead import masks
+from clearhead.hf.places import Place, real_run
+from clearhead.hf.rules import looks_back, read
+from clearhead.tensors import to_numpy
+from clearhead.torch.padding import both
+from clearhead.torch.watching import Position
+
+# What can be told of a mask without its numbers.
+TOLD = {
+    getattr(torch.Tensor, name).__get__
+    for name in ("shape", "dtype", "device", "ndim", "is_cuda", "is_cpu", "is_meta", "layout", "requires_grad")
+} | {torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel, torch.Tensor.is_floating_point, torch.Tensor.__len__}
+# What gives the same mask again.
+SAME = {torch.Tensor.contiguous, torch.Tensor.detach, torch.Tensor.clone}
+
+
+class MaskTensor(torch.Tensor):
+    """(b, 1, n_q, n_k) floats to add to scores, 0 or the lowest there is, in no memory until somebody reads them.
+
+    That is what eager attention gets, and so what every model knows how to handle.
+    mask: the same, from `clearhead.masks`, for a call of these sizes; None allows everything
+    position: where the call lies in its sequence
+    """
+
+    mask: masks.Mask | None
+    position: Position
+    _write: Callable[[], torch.Tensor]
+    _written: torch.Tensor | None
+
+    @staticmethod
+    def made(
+        shape: tuple[int, int, int, int],
+        mask: masks.Mask | None,
+        position: Position,
+        write: Callable[[], torch.Tensor],
+        dtype: torch.dtype,
+        device: torch.device | str,
+    ) -> MaskTensor:
+        hollow = torch.zeros((), dtype=dtype, device=device).expand(shape).as_subclass(MaskTensor)
+        hollow.mask, hollow.position, hollow._write, hollow._written = mask, position, write, None
+        return hollow
+
+    def written(self) -> torch.Tensor:
+        """The numbers, written out once."""
+        if self._written is None:
+            self._written = self._write()
+        return self._written
+
+    def __repr__(self) -> str:  # type: ignore[override]
+        return f"MaskTensor(shape={tuple(self.shape)}, mask={self.mask!r})"
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in TOLD:
+            with torch._C.DisableTorchFunctionSubclass():
+                return func(*args, **kwargs)
+        if func in SAME or (func is torch.Tensor.to and _stays(*args, **kwargs)):
+            return args[0]
+        args, kwargs = pytree.tree_map_only(MaskTensor, MaskTensor.written, (args, kwargs))
+        return func(*args, **kwargs)
+
+
+def _stays(mask: torch.Tensor, *where: Any, **options: Any) -> bool:
+    """Whether a mask is sent to where it is, as the type that it has."""
+    wanted = [*where, *options.values()]
+    return all(x in (mask.device, mask.dtype, str(mask.device), mask.device.type) for x in wanted)
+
+
+def interface_mask(
+    batch_size: int,
+    q_length: int,
+    kv_length: int,
+    q_offset: int | torch.Tensor = 0,
+    kv_offset: int | torch.Tensor = 0,
+    mask_function: Callable[..., Any] = masking_utils.causal_mask_function,
+    attention_mask: torch.Tensor | None = None,
+    allow_is_bidirectional_skip: bool = False,
+    use_vmap: bool = False,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+    **others: Any,
+) -> MaskTensor | torch.Tensor | None:
+    """What transformers' mask functions take, as a `MaskTensor`; None where nothing is masked and that may be said.
+
+    attention_mask (b, ≥ n_k): True where a token is no padding. Under torch.compile, whose graphs hold plain tensors
+    only, the mask is written out.
+    """
+    if torch.compiler.is_compiling():
+        return masking_utils.eager_mask(
+            batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask, dtype,  # type: ignore[arg-type]
+            allow_is_bidirectional_skip, use_vmap, device,
+        )  # fmt: skip
+    place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
+    mask = read(mask_function, place, index_by_index=use_vmap)
+    real = None
+    if attention_mask is not None:
+        padded = masking_utils.prepare_padding_mask(attention_mask, place.n_k, place.first_key)
+        assert padded is not None
+        real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
+        mask = both(mask, real_run(real))
+    if mask is None and allow_is_bidirectional_skip:
+        return None
+
+    def write() -> torch.Tensor:
+        return masking_utils.eager_mask(
+            batch_size, place.n_q, place.n_k, place.first_query, place.first_key, mask_function, attention_mask,
+            dtype, use_vmap=use_vmap, device=device,
+        )  # fmt: skip
+
+    position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
+    return MaskTensor.made((batch_size, 1, place.n_q, place.n_k), mask, position, write, dtype, device)

@@ -1,0 +1,237 @@
+"""What is kept of one layer while a model runs: queries, keys and masks, call by call, and the pieces made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from clearhead import masks
+from clearhead.tensors import to_numpy
+from clearhead.torch.watching import Position
+from clearhead.traces.pieces import Piece
+from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
+
+Keep = Callable[[np.ndarray], np.ndarray]  # an array to what is left of it in memory
+
+
+class Part(NamedTuple):
+    """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them."""
+
+    q: np.ndarray
+    keys: range
+    mask: masks.Mask | None
+    bias: np.ndarray | None
+
+
+@dataclass(eq=False)
+class Layer:
+    """A layer in one call of a model, or in all steps of a generation.
+
+    first_key: the position that the first key kept stands at in its sequence
+    real (b, n_k): which keys are no padding; None if all are
+    kept: whether anything is kept but what tells whether a call goes on
+    """
+
+    grows: bool
+    first_query: int
+    first_key: int
+    scale: float | None
+    softcap: float | None
+    sinks: np.ndarray | None
+    kept: bool
+    parts: list[Part] = field(default_factory=list)
+    keys: list[np.ndarray] = field(default_factory=list)
+    real: np.ndarray | None = None
+    query_real: np.ndarray | None = None
+    length: int = 0  # the position after the last key
+    last_key: torch.Tensor | None = None
+    whole: torch.Tensor | None = None  # all keys, where they are compared
+    joined: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def batch(self) -> int:
+        return self.parts[0].q.shape[0]
+
+    @property
+    def n_q(self) -> int:
+        return sum(part.q.shape[-2] for part in self.parts)
+
+    @property
+    def n_k(self) -> int:
+        return sum(keys.shape[-2] for keys in self.keys)
+
+    def goes_on(self, position: Position, k: torch.Tensor) -> bool:
+        """Whether a call with these keys adds to what is here: it begins where this ends, or some steps before."""
+        return (
+            self.grows and position.grows and 0 < position.first_query <= self.length
+            and position.first_query > self.first_query
+            and self.last_key is not None and self.last_key.shape[0] == k.shape[0]
+        )  # fmt: skip
+
+    def remembers(self, position: Position, k: torch.Tensor) -> bool:
+        """Whether the keys that were there before are still the same; after a beam search they are not."""
+        seen = position.first_query - position.first_key
+        if self.whole is not None:
+            past = self.whole[..., position.first_key - self.first_key : position.first_query - self.first_key, :]
+            return torch.equal(past, k[..., :seen, :])
+        if seen < 1 or self.last_key is None or position.first_query != self.length:
+            return True
+        return torch.equal(self.last_key, k[..., seen - 1, :])
+
+    def add(
+        self,
+        position: Position,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        mask: masks.Mask | None,
+        bias: torch.Tensor | None,
+        keep: Keep,
+    ) -> None:
+        """One more call: its queries, those of its keys that are new, and its mask."""
+        n_q, n_k = q.shape[-2], k.shape[-2]
+        first = position.first_key - self.first_key
+        if self.grows:
+            self._forget_from(position.first_query)
+            end = min(position.first_query - position.first_key + n_q, n_k)  # a static cache is longer than its content
+            new = k[..., self.length - position.first_key : end, :]
+            self.length = position.first_key + end
+        else:
+            new, self.length = k[..., : 0 if self.keys else n_k, :], n_k
+        self.last_key = k[..., self.length - position.first_key - 1, :].detach().clone() if n_k else None
+        if self.whole is not None:
+            kept = self.whole[..., : position.first_query - self.first_key, :] if self.grows else self.whole[..., :0, :]
+            self.whole = torch.cat([kept, new.detach()], dim=-2)
+        if not self.kept:
+            return
+        added = None if bias is None else _array(torch.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k)))
+        self.parts.append(Part(keep(_array(q)), range(first, first + n_k), mask, added))
+        if new.shape[-2]:
+            self.keys.append(keep(_array(new)))
+        self._note_padding(position, mask, bias, k)
+
+    def _forget_from(self, position: int) -> None:
+        """Take back what was kept from a position on: steps that a model guessed and took back."""
+        while self.parts and self.first_query + self.n_q > position:
+            part = self.parts.pop()
+            left = position - self.first_query - self.n_q
+            if left > 0:
+                self.parts.append(_shorter(part, left))
+        while self.keys and self.first_key + self.n_k > position:
+            keys = self.keys.pop()
+            left = position - self.first_key - self.n_k
+            if left > 0:
+                self.keys.append(keys[..., :left, :])
+        self.length = min(self.length, position)
+
+    def _note_padding(
+        self, position: Position, mask: masks.Mask | None, bias: torch.Tensor | None, k: torch.Tensor
+    ) -> None:
+        """Which keys are real, as the latest call says it."""
+        b, _, n_k, _ = k.shape
+        real = position.real
+        if real is None and mask is not None:
+            padding = mask.padding(masks.Sizes(self.parts[-1].q.shape[-2], n_k, (b,), self.parts[-1].q.shape[1]))
+            real = None if padding is None else ~padding
+        if real is None and bias is not None and bias.ndim == 4 and bias.shape[1:3] == (1, 1):
+            lowest = torch.finfo(bias.dtype).min
+            real = to_numpy((bias[:, 0, 0] > lowest / 2).cpu())
+        if real is None:
+            return
+        whole = np.ones((b, self.n_k), np.bool_)
+        if self.real is not None:
+            width = min(self.real.shape[-1], whole.shape[-1])
+            whole[:, :width] = self.real[:, :width]
+        start = position.first_key - self.first_key
+        width = min(real.shape[-1], whole.shape[-1] - start)
+        whole[:, start : start + width] = np.broadcast_to(real, (b, real.shape[-1]))[:, :width]
+        self.real = whole
+
+    def piece(self, entry: int) -> Piece:
+        """What is kept of one sequence of the batch, without its padding."""
+        q, k = self._joined()
+        queries, keys = self.places(entry)
+        sizes = masks.Sizes(self.n_q, self.n_k, (self.batch,), q.shape[1])
+        mask: masks.Mask | None = None
+        if any(part.mask is not None or part.keys != range(self.n_k) for part in self.parts):
+            stacked = Stacked(tuple(Rows(part.q.shape[-2], part.keys, part.mask) for part in self.parts))
+            whole: masks.Mask = stacked
+            if len(self.parts) == 1 and self.parts[0].keys == range(self.n_k) and self.parts[0].mask is not None:
+                whole = self.parts[0].mask
+            mask = OfOneSequence(whole, sizes, entry, queries, keys)
+        return Piece(
+            q[entry][:, queries.start : queries.stop], k[entry][:, keys.start : keys.stop], mask,
+            self._bias(entry, queries, keys), self.sinks, self.scale, self.softcap,
+        )  # fmt: skip
+
+    def places(self, entry: int) -> tuple[range, range]:
+        """The queries and the keys of a sequence that are no padding, counted from the first ones kept."""
+        keys = None if self.real is None else run_of(self.real[entry])
+        keys = range(self.n_k) if keys is None else keys
+        if not self.grows and self.n_q != self.n_k:
+            own = None if self.query_real is None else run_of(self.query_real[entry])
+            return (range(self.n_q) if own is None else own), keys
+        shift = self.first_query - self.first_key  # queries stand at the last positions of the keys that were there
+        return range(max(keys.start - shift, 0), max(min(keys.stop - shift, self.n_q), 0)), keys
+
+    def _joined(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.joined is None or self.joined[0].shape[-2] != self.n_q:
+            q, k = [part.q for part in self.parts], self.keys
+            self.joined = (
+                q[0] if len(q) == 1 else np.concatenate(q, -2),
+                k[0] if len(k) == 1 else np.concatenate(k, -2),
+            )
+        return self.joined
+
+    def _bias(self, entry: int, queries: range, keys: range) -> np.ndarray | None:
+        """What is added to the scores of a sequence: (heads, n_q, n_k), heads perhaps 1"""
+        if all(part.bias is None for part in self.parts):
+            return None
+        rows = []
+        for part in self.parts:
+            n_q = part.q.shape[-2]
+            own = np.zeros((1, n_q, len(part.keys)), np.float32) if part.bias is None else _of_entry(part.bias, entry)
+            own = own[..., : self.n_k - part.keys.start]
+            after = self.n_k - part.keys.start - own.shape[-1]
+            rows.append(np.pad(own, [(0, 0), (0, 0), (part.keys.start, after)]) if part.keys.start or after else own)
+        most = max(len(row) for row in rows)
+        rows = [np.broadcast_to(row, (most, *row.shape[1:])) for row in rows]
+        whole = rows[0] if len(rows) == 1 else np.concatenate(rows, axis=-2)
+        return whole[:, queries.start : queries.stop, keys.start : keys.stop]
+
+
+def _shorter(part: Part, n_q: int) -> Part:
+    """The first queries of a part."""
+    sizes = masks.Sizes(part.q.shape[-2], len(part.keys), (part.q.shape[0],), part.q.shape[1])
+    mask = part.mask
+    if mask is not None:
+        rows = mask.array(*sizes[:2], batch_shape=sizes.batch_shape, heads=1)[..., :n_q, :]
+        mask = masks.array(rows)
+    bias = None if part.bias is None else part.bias[..., :n_q, :]
+    return Part(part.q[..., :n_q, :], part.keys, mask, bias)
+
+
+def _of_entry(bias: np.ndarray, entry: int) -> np.ndarray:
+    """(…, n_q, n_k), leading axes missing or 1 → (heads, n_q, n_k) of one sequence"""
+    bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
+    return bias[entry if bias.shape[0] > 1 else 0]
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    """A copy of a tensor that belongs to nobody else."""
+    return np.array(to_numpy(tensor.detach().cpu()), order="C", copy=True)
+
+
+def settled(options: dict[str, Any]) -> tuple[masks.Mask | None, torch.Tensor | None]:
+    """The mask and the bias of a call, a mask of floats being a bias."""
+    mask, bias = options.get("mask"), options.get("bias")
+    if bias is not None and not isinstance(bias, torch.Tensor):
+        raise NotImplementedError(f"trace does not take a bias by distance yet, got {bias!r}; pass it as a tensor")
+    if isinstance(mask, torch.Tensor):
+        if mask.is_floating_point():
+            return None, mask if bias is None else bias + mask
+        return masks.array(to_numpy(mask.detach().cpu())), bias
+    return mask, bias

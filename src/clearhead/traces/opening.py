@@ -1,0 +1,213 @@
+"""`trace`: a block in which a model is watched."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearhead import checks
+from clearhead.traces.naming import checked_layers
+from clearhead.traces.result import Trace
+from clearhead.traces.storing import Scratch, checked_target, opened, write
+from clearhead.traces.takes import Recorded
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from clearhead.traces.recording import Recorder
+
+
+@contextlib.contextmanager
+def trace(
+    model: Any,
+    layers: Any = None,
+    *,
+    top_k: int = 8,
+    map_size: int = 512,
+    keep: str | Path = "memory",
+    slow: bool = False,
+) -> Iterator[Trace]:
+    """See the attention of every head of a model that is called in the block.
+
+        with ch.trace(model) as trace:
+            model(**inputs)                 # or model.generate(...): prompt and steps become one view
+        trace[3].weights(head=5, rows=slice(0, 10))
+
+    model: of transformers, on its attention interface, or any nn.Module built on `clearhead.torch`. It gives what it
+    gives otherwise, within float noise: its attention runs on the kernels, in this thread, until the block ends. Other
+    models and other threads are not concerned. For each layer its queries and keys are kept, in the model's own
+    precision, and no n × n numbers; a layer's view is computed from them when it is asked for.
+
+    Args:
+        layers: which to keep, by number, by module path or by the beginning of one; all of them unless given.
+        top_k, map_size: what the views keep, as in `clearhead.look`.
+        keep: "memory", or the path of a file that everything is written to as the model runs; it is there, whole, when
+            the block has ended, and `clearhead.load_trace` opens it.
+        slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
+            n × n for every head: for short inputs. The trace says so.
+
+    Raises:
+        TypeError: model is not an nn.Module, or layers are neither numbers nor paths.
+        ValueError: the model was not called in the block.
+        NotImplementedError: the model computes its attention with code of its own, or a beam search was traced.
+    """
+    checks.count("top_k", top_k, least=0)
+    checks.count("map_size", map_size, least=0)
+    checked_layers(layers)
+    can_be_watched = _check_model(model, slow)
+    place = None if keep == "memory" else checked_target(keep)
+    options = {"top_k": top_k, "map_size": map_size}
+    if not can_be_watched:
+        with _asked(model, layers, options) as found:
+            yield found
+        if place is not None:
+            found.save(place)
+        return
+    from clearhead.torch.watching import watched
+    from clearhead.traces.recording import Recorder
+
+    with contextlib.ExitStack() as until_the_end:
+        scratch = None if place is None else until_the_end.enter_context(Scratch(place))
+        recorder = Recorder(model, layers, (lambda array: array) if scratch is None else scratch.put)
+        takes = _Takes(recorder)
+        found = Trace(takes, _about(model), **options)
+        with _hooked(recorder), _on_the_kernels(model), watched(recorder):
+            yield found
+        _check_arrivals(recorder)
+        if place is not None:
+            write(place, found)
+            takes.stored = opened(place)[0]
+
+
+class _Takes(list[Any]):
+    """The forwards of a recorder, as many as there are by now, or those of the file that they were written to."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.stored: list[Any] | None = None
+        self._made: dict[int, Recorded] = {}
+
+    def _all(self) -> list[Any]:
+        if self.stored is not None:
+            return self.stored
+        forwards = [x for x in self.recorder.forwards if any(layer.kept for layer in x.layers.values())]
+        return [self._made.setdefault(id(forward), Recorded(forward)) for forward in forwards]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all()[place]
+
+
+def _about(model: nn.Module) -> dict[str, Any]:
+    """What a file says of the model it was traced from."""
+    config = getattr(model, "config", None)
+    return {
+        "model": type(model).__name__,
+        "name": str(getattr(config, "_name_or_path", "") or ""),
+        "type": str(getattr(config, "model_type", "") or ""),
+    }
+
+
+@contextlib.contextmanager
+def _asked(model: nn.Module, layers: Any, options: dict[str, int]) -> Iterator[Trace]:
+    """A trace of the weights that a model writes out itself."""
+    from clearhead.traces.slow import Asking
+
+    asking = Asking(model, layers)
+    with asking.watching():
+        yield Trace(asking.takes, {**_about(model), "slow": True}, **options)
+    if not asking.number:
+        raise ValueError(_not_called(model))
+    if not asking.takes:
+        raise NotImplementedError(f"{type(model).__name__} was asked for its weights and gave none")
+
+
+def _check_model(model: object, slow: bool) -> bool:
+    """Whether a model can be watched; refused if it cannot, and is not to be asked for its weights either."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"trace takes a model of transformers, or an nn.Module built on clearhead.torch, got {type(model).__name__}"
+        )
+    if _is_on_the_interface(model) or _has_ours(model):
+        return True
+    if not slow:
+        raise NotImplementedError(_refusal(model))
+    return False
+
+
+def _is_on_the_interface(model: nn.Module) -> bool:
+    if "transformers" not in sys.modules:
+        return False
+    from clearhead import hf
+
+    return any(hf.on_the_interface(module) for module in model.modules())
+
+
+def _has_ours(model: nn.Module) -> bool:
+    """Whether there are modules of clearhead.torch in a model."""
+    return any(type(module).__module__.startswith("clearhead.torch.") for module in model.modules())
+
+
+@contextlib.contextmanager
+def _on_the_kernels(model: nn.Module) -> Iterator[None]:
+    if not _is_on_the_interface(model):
+        yield
+        return
+    from clearhead import hf
+
+    with hf.borrowed(model, thread=threading.get_ident()):
+        yield
+
+
+@contextlib.contextmanager
+def _hooked(recorder: Recorder) -> Iterator[None]:
+    """Let the recorder know when the model, or a part of it that has parts, is entered and left."""
+    handles = []
+    try:
+        for module in recorder.model.modules():
+            if module is recorder.model or next(module.children(), None) is not None:
+                handles.append(module.register_forward_pre_hook(recorder.entered, with_kwargs=True))
+                handles.append(module.register_forward_hook(recorder.left, always_call=True))
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _check_arrivals(recorder: Recorder) -> None:
+    """A trace of nothing is an error, with what it is due to."""
+    if recorder.arrived:
+        return
+    if not recorder.number:
+        raise ValueError(_not_called(recorder.model))
+    raise NotImplementedError(_refusal(recorder.model))
+
+
+def _not_called(model: nn.Module) -> str:
+    return (
+        f"the {type(model).__name__} was not called in the block, in this thread (call it inside: "
+        "with ch.trace(model) as trace: model(**inputs))"
+    )
+
+
+def _refusal(model: nn.Module) -> str:
+    kinds = sorted(
+        {type(module).__name__ for module in model.modules() if "attention" in type(module).__name__.lower()}
+    )
+    where = f", in {', '.join(kinds)}" if kinds else ""
+    return (
+        f"{type(model).__name__} computes its attention with code of its own{where}: none of its calls arrives at "
+        "transformers' attention interface or at clearhead.torch; trace(model, slow=True) takes the weights that it "
+        "writes out itself, n × n for every head, for short inputs"
+    )

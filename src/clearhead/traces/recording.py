@@ -1,0 +1,153 @@
+"""Watching a model: which layer a call of attention belongs to, and whether it begins something or goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from clearhead.tensors import to_numpy
+from clearhead.torch.watching import Position
+from clearhead.traces.layers import Keep, Layer, settled
+from clearhead.traces.naming import is_wanted
+
+
+@dataclass(eq=False)
+class Forward:
+    """One call of a model, or all steps of a generation: its layers by name, and the ids of its tokens."""
+
+    layers: dict[str, Layer] = field(default_factory=dict)
+    source_ids: np.ndarray | None = None  # what an encoder read, if there is one
+    ids: np.ndarray | None = None
+    stepped: int = 0  # the last forward that went on with an earlier one
+
+
+class Recorder:
+    """The watcher behind `trace`."""
+
+    def __init__(self, model: nn.Module, layers: Any, keep: Keep) -> None:
+        self.model, self.layers, self.keep = model, layers, keep
+        self.names = {id(module): name for name, module in model.named_modules()}
+        self.thread = threading.get_ident()
+        self.forwards: list[Forward] = []
+        self.arrived: Counter[str] = Counter()
+        self.number = 0  # of the call of the model that is under way, counted from 1
+        self.depth = 0
+        self.uses: Counter[str] = Counter()
+        self.given: dict[str, np.ndarray] = {}  # ids that came with the call under way
+
+    # The model is entered and left, from whichever side: `generate` calls an encoder without its model.
+
+    def entered(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if threading.get_ident() != self.thread:
+            return
+        if self.depth == 0:
+            self.number += 1
+            self.uses.clear()
+            self.given = _ids(module, self.model, arguments, named)
+        self.depth += 1
+
+    def left(self, module: nn.Module, *_: Any) -> None:
+        if threading.get_ident() == self.thread and self.depth:
+            self.depth -= 1
+
+    def __call__(
+        self,
+        module: nn.Module,
+        compute: Any,
+        position: Position,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        **options: Any,
+    ) -> torch.Tensor:
+        output: torch.Tensor = compute(q, k, v, **options)
+        path = self.names.get(id(module))
+        if path is not None:
+            self.record(path, position, q, k, options)
+        return output
+
+    def record(self, path: str, position: Position, q: torch.Tensor, k: torch.Tensor, options: dict[str, Any]) -> None:
+        """One call of attention of one layer."""
+        self.arrived[path] += 1
+        use = self.uses[path]
+        self.uses[path] += 1
+        name = path if use == 0 else f"{path}:{use}"
+        q, k = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k))
+        forward = self._forward(name, position, k)
+        layer = forward.layers.get(name)
+        mask, bias = settled(options)
+        if layer is None:
+            layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers))
+            if position.grows and sum(other.grows for other in forward.layers.values()) == 1:
+                layer.whole = k[..., :0, :].detach()  # of one layer all keys are compared, and the last of the others
+        layer.add(position, q, k, mask, bias, self.keep)
+
+    def _forward(self, name: str, position: Position, k: torch.Tensor) -> Forward:
+        """The forward that a call belongs to: the last one if its layer is new there or goes on, else a new one."""
+        last = self.forwards[-1] if self.forwards else None
+        layer = None if last is None else last.layers.get(name)
+        if last is not None and layer is not None:
+            if layer.goes_on(position, k):
+                if not layer.remembers(position, k):
+                    raise NotImplementedError(
+                        f"the keys that {name} saw in earlier steps are others now, as in beam search, where a beam "
+                        "takes over the past of another; trace one sequence of steps: generate(..., num_beams=1)"
+                    )
+                if last.stepped != self.number:
+                    self._more_ids(last, position)
+                last.stepped = self.number
+                return last
+            same = not position.grows and last.stepped == self.number and layer.length == k.shape[-2]
+            if same and layer.last_key is not None and torch.equal(layer.last_key, k[..., -1, :]):
+                return last
+            last = None
+        if last is None:
+            last = Forward()
+            self.forwards.append(last)
+        self._take_ids(last)
+        return last
+
+    def _take_ids(self, forward: Forward) -> None:
+        if "source" in self.given:
+            forward.source_ids = self.given.pop("source")
+        if "own" in self.given:
+            forward.ids = self.given.pop("own")
+
+    def _more_ids(self, forward: Forward, position: Position) -> None:
+        """The ids of the steps that were added, after those of the positions before."""
+        ids = self.given.pop("own", None)
+        self.given.pop("source", None)
+        if forward.ids is not None and ids is not None and forward.ids.shape[-1] >= position.first_query:
+            forward.ids = np.concatenate([forward.ids[:, : position.first_query], ids], axis=-1)
+        else:
+            forward.ids = None
+
+
+def _begun(position: Position, options: dict[str, Any], kept: bool) -> Layer:
+    """A layer of which nothing is kept yet."""
+    sinks = options.get("sinks")
+    numbers = None if sinks is None else np.array(to_numpy(sinks.detach().float().cpu()))
+    first_query, first_key = (position.first_query, position.first_key) if position.grows else (0, 0)
+    scale, softcap = options.get("scale"), options.get("softcap")
+    return Layer(position.grows, first_query, first_key, scale, softcap, numbers, kept, length=first_key)
+
+
+def _ids(
+    module: nn.Module, model: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, np.ndarray]:
+    """The ids that a call of a model came with: those that its encoder reads, and its own."""
+    first = arguments[0] if arguments else None
+    ids = named.get("input_ids", first)
+    target = named.get("decoder_input_ids")
+    found: dict[str, np.ndarray] = {}
+    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    for name, value in (("source" if two_stacks else "own", ids), ("own", target)):
+        if isinstance(value, torch.Tensor) and value.ndim == 2 and not value.is_floating_point():
+            found[name] = to_numpy(value.detach().cpu()).astype(np.int64)
+    return found

@@ -1,0 +1,279 @@
+"""What a trace holds: a view of every layer, for every sequence, of every forward there was."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearhead import checks
+from clearhead.text import token_labels
+from clearhead.traces.naming import not_there, role, stacks
+from clearhead.traces.takes import Take
+from clearhead.views import Patterns, View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Trace:
+    """The attention of a model that was called in a block: see `clearhead.trace`.
+
+    trace[3]                    the View of a layer, by number where the model has one stack of attention layers
+    trace["model.layers.3…"]    by the path of its module, always; `names` lists the paths
+    trace.encoder[3]            by number in a stack, where there are several: encoder, decoder, cross
+    trace.calls[0]              the trace of one forward alone, where there were several in the block
+    trace.sequences[2]          the trace of one sequence of a batch alone; its padding is left out
+
+    A view is computed when it is first asked for, from the queries and keys that were kept.
+    """
+
+    def __init__(
+        self,
+        takes: list[Take],
+        about: Mapping[str, Any],
+        *,
+        top_k: int = 8,
+        map_size: int = 512,
+        entry: int | None = None,
+    ) -> None:
+        self._takes, self.about, self._entry = takes, dict(about), entry
+        self._top_k, self._map_size = top_k, map_size
+        self._tokenizer: Any = None
+        self._text: str | None = None
+        self._labels: dict[int, tuple[Any, Any]] = {}
+
+    # Parts of it
+
+    @property
+    def calls(self) -> list[Trace]:
+        """The forwards there were, each a trace; the steps of a generation are one."""
+        return [self._part([take], self._entry) for take in self._takes]
+
+    @property
+    def sequences(self) -> list[Trace]:
+        """The sequences of the batch, each a trace."""
+        take = self._take()
+        entries = range(take.batch) if self._entry is None else [self._entry]
+        return [self._part([take], entry) for entry in entries]
+
+    def _part(self, takes: list[Take], entry: int | None) -> Trace:
+        part = Trace(takes, self.about, top_k=self._top_k, map_size=self._map_size, entry=entry)
+        part._tokenizer, part._text = self._tokenizer, self._text
+        return part
+
+    def _take(self) -> Take:
+        if not self._takes:
+            raise ValueError("nothing was traced: call the model inside the block, with ch.trace(model) as trace: …")
+        if len(self._takes) > 1:
+            raise ValueError(
+                f"the model was called {len(self._takes)} times in the block; trace.calls[0] is the first forward alone"
+            )
+        return self._takes[0]
+
+    def _sequence(self) -> tuple[Take, int]:
+        take = self._take()
+        if self._entry is None and take.batch > 1:
+            raise ValueError(
+                f"there were {take.batch} sequences in the batch; trace.sequences[0] is the first one alone, without "
+                "its padding"
+            )
+        return take, self._entry or 0
+
+    # Layers
+
+    @property
+    def names(self) -> list[str]:
+        """The paths of the layers, in the order in which they were called."""
+        return list(dict.fromkeys(name for take in self._takes for name in take.names))
+
+    @property
+    def stacks(self) -> dict[str, dict[int, str]]:
+        """The stacks of layers, by their path with * for the number, each with its layers' names by number."""
+        return stacks(self.names)
+
+    @property
+    def encoder(self) -> Stack:
+        """The encoder's layers, by number."""
+        return self._stack("encoder")
+
+    @property
+    def decoder(self) -> Stack:
+        """The decoder's layers that look at their own sequence, by number."""
+        return self._stack("decoder")
+
+    @property
+    def cross(self) -> Stack:
+        """The layers that look from the decoder at what the encoder read, by number."""
+        return self._stack("cross")
+
+    def _stack(self, wanted: str) -> Stack:
+        found = {path: layers for path, layers in self.stacks.items() if role(path) == wanted}
+        if len(found) != 1:
+            there = ", ".join(self.stacks)
+            what = f"no {wanted}" if not found else f"more than one {wanted}"
+            raise AttributeError(f"there is {what} among the stacks of this model: {there}; a path names a layer")
+        return Stack(self, next(iter(found.values())))
+
+    def __getitem__(self, layer: int | str) -> View:
+        if isinstance(layer, str):
+            if layer not in self.names:
+                raise not_there(layer, self.names)
+            return self._view(layer)
+        self._sequence()
+        found = self.stacks
+        if len(found) > 1:
+            raise KeyError(
+                f"layers have no numbers of their own here, as there are {len(found)} stacks: {', '.join(found)}; use "
+                "trace.encoder, trace.decoder or trace.cross, or a path from trace.names"
+            )
+        return Stack(self, next(iter(found.values()), {}))[layer]
+
+    def __iter__(self) -> Iterator[View]:
+        """The views of all layers, in order."""
+        return (self._view(name) for name in self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _view(self, name: str) -> View:
+        take, entry = self._sequence()
+        piece = take.piece(name, entry)
+        tokens = self.labels(name)
+        return piece.view(self._top_k, self._map_size, *tokens)
+
+    # Labels
+
+    def label(self, tokenizer: Any, text: str | None = None) -> Trace:
+        """Name positions by their text, from now on: what a token stands for, Korean and bytes included.
+
+        tokenizer: of Hugging Face. text: what the ids were made from, if it is known. → this trace
+        """
+        self._tokenizer, self._text = tokenizer, text
+        self._labels.clear()
+        return self
+
+    def labels(self, name: str) -> tuple[list[Any] | None, list[Any] | None]:
+        """What the queries and the keys of a layer are called: their tokens, or ids where there is no tokenizer."""
+        take, entry = self._sequence()
+        piece = take.piece(name, entry)
+        own, source = self._labelled(take, entry)
+        if source is None:
+            choices: tuple[Any, ...] = (own, own)
+        else:
+            choices = {"encoder": (source, source), "decoder": (own, own), "cross": (own, source)}[role(name)]
+        sizes = piece.q.shape[-2], piece.k.shape[-2]
+        found = [x if x is not None and len(x) == n else None for x, n in zip(choices, sizes, strict=True)]
+        if found == [None, None]:
+            return None, None
+        queries, keys = (list(map(str, range(n))) if x is None else x for x, n in zip(found, sizes, strict=True))
+        return queries, keys
+
+    def _labelled(self, take: Take, entry: int) -> tuple[list[Any] | None, list[Any] | None]:
+        if entry not in self._labels:
+            own, source = take.ids(entry)
+            saved = take.labels(entry) if self._tokenizer is None else (None, None)
+            text_of_own = self._text if source is None else None
+            self._labels[entry] = (
+                saved[0] or self._named(own, text_of_own),
+                saved[1] or self._named(source, self._text),
+            )
+        return self._labels[entry]
+
+    def _named(self, ids: np.ndarray | None, text: str | None) -> list[Any] | None:
+        if ids is None:
+            return None
+        if self._tokenizer is None:
+            return [str(i) for i in ids.tolist()]
+        return list(token_labels(ids, self._tokenizer, text))
+
+    def ids(self) -> np.ndarray | None:
+        """The ids of the sequence's tokens, without padding, where they are known."""
+        take, entry = self._sequence()
+        return take.ids(entry)[0]
+
+    # What heads do
+
+    def patterns(self) -> HeadTable:
+        """What each head of each layer does: a table, by `View.patterns`."""
+        return HeadTable({name: self._view(name).patterns() for name in self.names})
+
+    def plot(self, statistic: str = "pattern", **options: Any) -> Figure:
+        """A figure of all layers and heads: see `clearhead.visualize_layers`."""
+        from clearhead.figures import visualize_layers
+
+        views = [self._view(name) for name in self.names]
+        shown = [view.patterns() for view in views] if statistic == "pattern" else views
+        return visualize_layers(shown, statistic, layer_names=self._short_names(), **options)
+
+    def _short_names(self) -> list[str]:
+        found = self.stacks
+        if len(found) == 1:
+            return [str(number) for number in next(iter(found.values()))]
+        number_of = {name: (path, number) for path, layers in found.items() for number, name in layers.items()}
+        return [f"{role(name)} {number_of[name][1]}" for name in self.names]
+
+    def save(self, path: str | Path) -> None:
+        """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""
+        from clearhead.traces.storing import write
+
+        write(Path(path), self)
+
+    def __repr__(self) -> str:
+        takes = len(self._takes)
+        if not takes:
+            return "<Trace: nothing yet>"
+        batch = f", sequence {self._entry}" if self._entry is not None else ""
+        forwards = f", {takes} forwards" if takes > 1 else ""
+        slow = ", weights of the model's own eager attention" if self.about.get("slow") else ""
+        return f"<Trace of {self.about.get('model', 'a model')}: {len(self.names)} layers{forwards}{batch}{slow}>"
+
+
+class Stack(Sequence[View]):
+    """The layers of one stack, by number."""
+
+    def __init__(self, trace: Trace, names: dict[int, str]) -> None:
+        self.trace, self.names = trace, names
+
+    def __getitem__(self, number: Any) -> Any:
+        number = checks.count("layer", number, least=None)
+        if number < 0:
+            number += max(self.names, default=0) + 1
+        if number not in self.names:
+            raise IndexError(f"there is no layer {number}; there are {', '.join(map(str, self.names))}")
+        return self.trace[self.names[number]]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[View]:
+        return (self.trace[name] for name in self.names.values())
+
+
+class HeadTable(Mapping[str, Patterns]):
+    """What the heads of all layers do: `Patterns` by the layers' names. Printed, a line for each layer."""
+
+    def __init__(self, layers: dict[str, Patterns]) -> None:
+        self.layers = layers
+
+    def __getitem__(self, name: str) -> Patterns:
+        return self.layers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.layers)
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    @functools.cached_property
+    def names(self) -> list[list[str]]:
+        """The name of what each head does, layer by layer."""
+        return [[str(x) for x in np.asarray(found.labels).reshape(-1)] for found in self.layers.values()]
+
+    def __repr__(self) -> str:
+        wide = max((len(name) for name in self.layers), default=0)
+        lines = (f"{name:{wide}}  {'  '.join(row)}" for name, row in zip(self.layers, self.names, strict=True))
+        return "\n".join(lines)

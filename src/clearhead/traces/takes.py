@@ -1,0 +1,67 @@
+"""One forward of a model as it was traced: its sequences, its layers, and the ids of its tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clearhead.traces.naming import role
+from clearhead.traces.pieces import Piece
+
+if TYPE_CHECKING:
+    from clearhead.traces.recording import Forward
+
+Take = Any  # a forward as a trace asks it: `Recorded`, or `storing.Stored`
+
+
+class Recorded:
+    """A forward in memory."""
+
+    def __init__(self, forward: Forward) -> None:
+        self.forward = forward
+        self._pieces: dict[tuple[str, int, int], Piece] = {}
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, layer in self.forward.layers.items() if layer.kept and layer.parts]
+
+    @property
+    def batch(self) -> int:
+        sizes = {self.forward.layers[name].batch for name in self.names}
+        return max(sizes, default=0)
+
+    def piece(self, name: str, entry: int) -> Piece:
+        layer = self.forward.layers[name]
+        if not 0 <= entry < layer.batch:
+            raise IndexError(f"{name} saw a batch of {layer.batch}, and there is no sequence {entry} in it")
+        key = (name, entry, layer.n_q)  # a generation that goes on has more of it
+        if key not in self._pieces:
+            if not layer.grows and layer.n_q != layer.n_k:
+                layer.query_real = self._real_queries(layer.n_q)
+            self._pieces[key] = layer.piece(entry)
+        return self._pieces[key]
+
+    def _real_queries(self, n_q: int) -> np.ndarray | None:
+        """Which queries are real where they look at another sequence: as where they look at their own."""
+        own = [x for x in self.forward.layers.values() if x.grows and x.kept and x.n_k == n_q and x.real is not None]
+        return own[0].real if own else None
+
+    def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
+        """The labels that came with it: none."""
+        return None, None
+
+    def ids(self, entry: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return self._real(self.forward.ids, entry), self._real(self.forward.source_ids, entry)
+
+    def _real(self, ids: np.ndarray | None, entry: int) -> np.ndarray | None:
+        """The ids of one sequence, without those that its layers take for padding."""
+        if ids is None or entry >= len(ids):
+            return None
+        source = ids is self.forward.source_ids
+        for name, layer in self.forward.layers.items():
+            suits = role(name) != "cross" and (role(name) == "encoder" or not source)
+            if layer.kept and suits and layer.first_key == 0 and layer.n_k == ids.shape[-1]:
+                _, keys = layer.places(entry)
+                return ids[entry][keys.start : keys.stop]
+        return ids[entry]

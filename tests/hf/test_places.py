@@ -1,0 +1,58 @@
+"""Padding and groups of positions as masks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clearhead import masks
+from clearhead.hf.places import Place, SameGroup, real_run
+
+N = 9
+ROWS = {
+    "none": [[1] * N, [1] * N],
+    "right": [[1] * N, [1] * 5 + [0] * 4],
+    "left": [[0] * 3 + [1] * 6, [1] * N],
+    "both sides": [[0] * 2 + [1] * 5 + [0] * 2, [0] + [1] * 8],
+    "nothing real": [[0] * N, [1] * N],
+    "gaps": [[1, 0, 1, 1, 1, 1, 1, 1, 1], [1] * N],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_real_keys_are_runs_unless_there_are_gaps(name):
+    real = np.array(ROWS[name], bool)
+    mask = real_run(real)
+    if name == "none":
+        assert mask is None
+        return
+    np.testing.assert_array_equal(mask.array(4, N, batch_shape=(2,)), np.broadcast_to(real[:, None], (2, 4, N)))
+    assert (mask.ranges(masks.Sizes(4, N, (2,), 3)) is None) == (name == "gaps")
+
+
+def test_groups_join_other_masks():
+    groups = np.array([[0, 0, 0, 1, 1, -1, -1, 2, 2]])
+    mask = masks.causal() & SameGroup(groups, groups)
+    expected = np.tril((groups[0][:, None] == groups[0]) & (groups[0] >= 0))
+    np.testing.assert_array_equal(mask.array(N, batch_shape=(1,))[0], expected)
+    assert mask.lasting()
+    assert "3 groups" in repr(mask)
+
+
+def test_groups_that_no_key_has():
+    mask = SameGroup(np.array([[5, 0, -1]]), np.array([[0, 0, 3, 3]]))
+    expected = np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]], bool)
+    runs = mask.ranges(masks.Sizes(3, 4, (1,), 1))
+    np.testing.assert_array_equal(mask.array(3, 4, batch_shape=(1,))[0], expected)
+    np.testing.assert_array_equal((runs.high - runs.low).ravel(), [0, 2, 0])
+    nothing = SameGroup(np.array([[0, 1]]), np.array([[-1, -1]]))
+    assert not nothing.array(2, batch_shape=(1,)).any()
+    assert not (nothing.ranges(masks.Sizes(2, 2, (1,), 1)).high).any()
+
+
+def test_where_a_call_lies():
+    place = Place(2, 5, first_query=7, first_key=4)
+    assert place.queries.tolist() == [7, 8]
+    assert place.keys.tolist() == [4, 5, 6, 7, 8]
+    assert place.offset is None
+    assert Place(2, 6, first_query=7, first_key=4).offset == 3
