@@ -68,7 +68,7 @@ def check_gradients(problem: Problem, *, slack: float = 1.0, run: Callable[..., 
 
 
 def rounded_twice(problem: Problem) -> bool:
-    """Whether float64 becomes a half type at the end: torch goes by way of float32, and the judge of outputs does not."""
+    """Whether float64 becomes a half type at the end: torch goes by way of float32, the judge of outputs does not."""
     return problem.kind == np.float64 and problem.q.dtype.itemsize < 4
 
 
