@@ -157,6 +157,46 @@ THIN = [
     }.items()
 ]  # fmt: skip
 
+# All that is bfloat16: where the processor multiplies pairs of them, the products in pairs.py, and in thin.py.
+PAIRS = [
+    row(f"pairs, {n_q} × {n_k}, d {d}, d_v {d_v}", (2, 3, n_q, d), n_k, d_v, dtype="bfloat16")
+    for n_q, n_k, d, d_v in (
+        (1, 1, 64, 64), (1, 193, 64, 64), (5, 2, 1, 1), (9, 191, 31, 33), (16, 192, 32, 30), (17, 389, 64, 80),
+        (33, 577, 65, 64), (63, 3, 64, 63), (64, 192, 128, 128), (65, 193, 127, 16), (131, 389, 48, 47), (0, 7, 5, 3),
+        (7, 0, 5, 3),
+    )
+] + [
+    row(f"pairs, {name}, {n_q} queries", (2, 6, n_q, 64), n_k, 64, kv=(2, 2), dtype="bfloat16", **options)
+    for n_q, n_k in ((1, 389), (71, 391))
+    for name, options in {
+        "causal": {"mask": "causal()"},
+        "no key left": {"mask": "prefix(0)"},
+        "array per head": {"mask": f"flags(.6, 2, 6, 1, {n_k})"},
+        "a rule": {"mask": "where(lambda b, h, i, j: (i + j + h) % 3 != b)"},
+        "alibi": {"bias": "alibi(6)", "mask": "causal()"},
+        "softcap, sinks": {"softcap": 2.5, "sinks": "draw(6)"},
+        "scale negative": {"scale": -0.3},
+        "dropout": {"dropout": 0.4, "seed": 3},
+        "every third column": {"layout": "every third column", "mask": "causal()"},
+        "inside a cache": {"layout": "inside a cache", "mask": "causal()"},
+        "NaN out of sight": {"spoil": "v[..., 200:, :] = nan; k[..., 200:, :] = nan", "mask": "prefix(200)"},
+        "NaN in sight of some": {"spoil": "v[0, 0, 380, 3] = nan; v[0, 1, 382, 5] = -inf; k[0, 1, 385] = nan",
+                                 "mask": "causal()"},
+        "NaN in sight, dropout": {"spoil": "v[0, 1, 100, 3] = nan", "dropout": 0.2, "seed": 4},
+        "inf in a key": {"spoil": "q[..., 0] = 1; k[..., 5, 0] = -inf; k[..., 7, 0] = inf", "softcap": 3.0},
+        "NaN in a query": {"spoil": "q[0, 1, 0, 2] = nan", "mask": "causal()"},
+        "everything": {"mask": "causal() & window(150) & key_lengths([389, 200])", "bias": "alibi(6)", "scale": 0.4,
+                       "softcap": 5.0, "sinks": "draw(6)", "dropout": 0.2, "seed": 9},
+    }.items()
+] + [
+    row(f"pairs, split keys, {name}", (2, n_q, d), n_k, d_v, dtype="bfloat16", **options)
+    for name, n_q, n_k, d, d_v, options in (
+        ("odd width", 3, 2503, 17, 19, {"mask": "window(2400)"}),
+        ("thin", 3, 2503, 64, 64, {"dropout": 0.3, "seed": 2}),
+        ("NaN in sight", 1, 2503, 64, 64, {"spoil": "v[0, 2000, 3] = nan; v[0, 2100, 5] = inf"}),
+    )
+]  # fmt: skip
+
 MASKS = [
     row(f"mask {text}", TILES, 211, 19, mask=text)
     for text in (
@@ -430,6 +470,6 @@ LAYOUT_ROWS = [
     if layout.startswith("one ")
 ]  # fmt: skip
 
-ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *THIN, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS, *LAYOUT_ROWS,
-        *PARTS]  # fmt: skip
+ROWS = [*SHAPES, *WIDTHS, *LEADING, *GROUPED, *SPLIT, *THIN, *PAIRS, *MASKS, *BIASES, *OPTIONS, *STRANGE, *KINDS,
+        *LAYOUT_ROWS, *PARTS]  # fmt: skip
 LOOKED = [row for row in ROWS if "part" not in row.options]  # those that a view can be had of

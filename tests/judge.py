@@ -14,6 +14,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from clearhead.kernels.target import TARGET
+from clearhead.textbook.attention import share_heads
+
 from .problems import Expected, Problem, in_range
 
 ORDERS = 4
@@ -37,6 +40,9 @@ class Judge:
 
     The floors grow with the scores because rounding a score s changes its weight by eps · s / 2.
     Half precision is computed in float32 and then rounded, which costs half a unit in the last place of each number.
+    Where the processor multiplies pairs of bfloat16, weights are rounded to it before they mix values. Each is then off
+    by at most a part in 2⁸, and the output by Σ weight · |value| / 2⁸. But errors of many keys point all ways: their
+    root mean square may be that of errors that are spread evenly up to there and know nothing of each other.
     `slack` multiplies the bounds: small answers, of which there are a few numbers, have errors of any size below them.
     """
 
@@ -55,6 +61,9 @@ class Judge:
         granted = half_unit(self.exact.output, output.dtype) if output.dtype != kind else 0.0
         unit = np.full(output.shape, eps * value * max(1, score / 4))
         floors = [2 * unit, unit / 4]
+        if rounds_weights(self.problem):
+            most, usual = of_rounded_weights(self.problem, self.exact.weights)
+            floors = [most + floors[0], usual + floors[1]]
         self._compare("output", output, floors, granted, slack)
         if lse is not None:
             assert lse.dtype == kind, f"lse is {lse.dtype}, arithmetic is in {kind}"
@@ -86,6 +95,26 @@ class Judge:
     def _lowest(self, x: np.ndarray) -> np.ndarray:
         """Numbers at the end of the range are all the same: a score may be kept in any base, 2 or e."""
         return in_range(x, self.problem.kind, 0.69)
+
+
+def rounds_weights(problem: Problem) -> bool:
+    """Whether weights are rounded to bfloat16 before they mix values."""
+    return TARGET.pairs and all(x.dtype == ml_dtypes.bfloat16 for x in problem.arrays)
+
+
+def half_unit_of_weights() -> float:
+    """The part of a weight that rounding it to bfloat16 changes, at most."""
+    return float(ml_dtypes.finfo(ml_dtypes.bfloat16).eps) / 2
+
+
+def of_rounded_weights(problem: Problem, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far rounding weights to bfloat16 moves each number of the output: at most, and as a root mean square."""
+    half = half_unit_of_weights()
+    weights = np.where(np.isfinite(weights), weights, 0)
+    v = np.where(np.isfinite(problem.v), problem.v, 0).astype(np.float64)
+    if problem.lead:
+        v = share_heads(v, np.empty((*problem.lead, 1, 1)))
+    return half * (weights @ np.abs(v)), half * np.sqrt(weights**2 @ v**2 / 3)
 
 
 def root_mean_square(x: np.ndarray) -> float:

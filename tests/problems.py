@@ -71,11 +71,12 @@ def row(
 
 
 class Expected(NamedTuple):
-    """Output, log Σ exp(score) of each query, and the size of the largest score."""
+    """Output, log Σ exp(score) of each query, the size of the largest score, and the weights that made the output."""
 
     output: np.ndarray
     lse: np.ndarray
     largest_score: float
+    weights: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -138,14 +139,14 @@ class Problem:
             Q, K, V = (x.astype(kind) for x in self.arrays)
             Q = np.broadcast_to(Q, (*self.lead, *Q.shape[-2:]))[..., order]
             K = K[..., order]
-            output, _ = scaled_dot_product_attention(Q, K, V, **options)
+            output, weights = scaled_dot_product_attention(Q, K, V, **options)
             scores = attention_scores(Q, K, scale=options.get("scale"), softcap=options.get("softcap"))
             scores = mask_scores(scores, options.get("mask"), bias=options.get("bias"))
             if options.get("sinks") is not None:
                 sinks = sink_column(options["sinks"], scores.shape).astype(kind)
                 scores = np.concatenate([scores, sinks], axis=-1)
             lse = np.broadcast_to(log_sum_exp(scores), (*self.lead, Q.shape[-2]))
-            return Expected(output, lse, float(np.abs(scores[np.isfinite(scores)]).max(initial=0)))
+            return Expected(output, lse, float(np.abs(scores[np.isfinite(scores)]).max(initial=0)), weights)
 
 
 def build(row: Row) -> Problem:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,29 @@ def test_an_extra_is_installed_from_the_clone_it_belongs_to(monkeypatch, tmp_pat
     assert shlex.split(advice.install("translate"))[-4:] == ["pip", "install", "-e", f"{root}[translate]"]
     monkeypatch.setattr(advice, "PACKAGE", tmp_path / "site-packages" / "clearhead")
     assert shlex.split(advice.install("torch"))[-3:] == ["pip", "install", "clearhead[torch]"]
+
+
+def test_torch_is_pinned_where_it_is_not_installed(monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else found(name))
+    pinned = next(line for line in (SOURCE.parent / "constraints.txt").read_text().split() if "torch==" in line)
+    for extra in tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]:
+        assert shlex.split(advice.install(extra))[-4:] == ["install", pinned, "-e", f"{SOURCE.parent}[{extra}]"]
+
+
+def test_every_extra_brings_torch():
+    extras = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    def brings_torch(extra):
+        named = [re.match(r"([\w-]+)(?:\[(.*?)\])?", needed).groups() for needed in extras[extra]]
+        inner = [other for name, others in named if name == "clearhead" for other in others.split(",")]
+        return any(name == "torch" for name, _ in named) or any(map(brings_torch, inner))
+
+    assert all(map(brings_torch, extras))
+
+
+def test_a_room_that_needs_torch_says_how_it_is_installed(tmp_path):
+    code = "import sys; sys.modules['torch'] = None\ntry: import clearhead.torch\nexcept ImportError as e: print(e)"
+    told = said([sys.executable, "-c", code], tmp_path)
+    assert told.startswith("clearhead.torch needs PyTorch: ")
+    assert shlex.split(told)[-3:] == [advice.TORCH, "-e", f"{SOURCE.parent}[torch]"]

@@ -489,6 +489,7 @@ class TestWhatIsPromised:
             row("float64", (2, 3, 300, 32), 400, dtype="float64", mask="window(100)"),
             row("split keys", (2, 3, 32), 9000),
             row("folded", (1, 8, 1, 64), 5000, kv=(1, 2), dtype="bfloat16"),
+            row("bfloat16", (2, 3, 300, 33), 401, dtype="bfloat16", mask="causal()"),
             row("dropout", (2, 3, 300, 32), 400, dropout=0.3, seed=1, sinks="draw(3)"),
             row("a rule", (2, 3, 600, 32), 400, mask="~dilated(3)", bias="alibi(3)"),
         ],

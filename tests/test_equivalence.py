@@ -13,6 +13,7 @@ import pytest
 
 from clearhead import biases, checks, masks
 from clearhead.dispatch import attention, explain
+from clearhead.kernels.target import TARGET
 
 from .equivalence import ROWS
 from .judge import judge
@@ -82,3 +83,12 @@ class TestTheTable:
                 assert any(word in plan.reason for plan in of_kind), (kind, word)
             assert any(plan.tiles_skipped for plan in of_kind)
             assert any(plan.slow for plan in of_kind)
+        paired = [plan for plan in plans if "multiplied in pairs" in plan.reason]
+        if TARGET.pairs:
+            assert {plan.path.split()[0] for plan in paired} == {"forward", "decode"}
+            for word in ("folded into one panel", "keys are split", "panels of", "converted a block at a time"):
+                assert any(word in plan.reason for plan in paired), word
+            assert any(plan.tiles_skipped for plan in paired)
+            assert any(plan.slow for plan in paired)
+        else:
+            assert not paired

@@ -12,7 +12,7 @@ import clearhead
 from clearhead import cli
 from clearhead.languages import LANGUAGES
 
-NAMES = ("long_texts", "masks", "own_pairs", "replace_torch")
+NAMES = ("long_texts", "masks", "own_pairs", "replace_torch", "trace_a_model")
 
 
 def page(language: str, name: str) -> str:
@@ -57,7 +57,8 @@ def test_every_name_of_clearhead_that_is_mentioned_exists(document):
 @pytest.mark.parametrize("document", PAGES)
 def test_every_option_that_is_mentioned_exists(document, capsys):
     named = {span.split()[0] for span in spans(prose(document)) if span.startswith("--")}
-    cli.main(["translate", "--help"])
+    for command in ("translate", "trace"):
+        cli.main([command, "--help"])
     known = capsys.readouterr().out
     assert [option for option in named if option not in known] == []
 

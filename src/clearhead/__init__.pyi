@@ -85,6 +85,7 @@ from .textbook import (
 from .traces import (
     Trace as Trace,
     load_trace as load_trace,
+    probe as probe,
     trace as trace,
 )
 from .translate.translator import Translator as Translator

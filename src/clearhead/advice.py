@@ -5,6 +5,7 @@ A clone has its `clearhead` in .venv/bin, which no shell finds by itself, and it
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 NAME = "clearhead"
 PACKAGE = Path(__file__).resolve().parent
+TORCH = "torch==2.13.0"  # every extra needs it; asked for by a range, pip would take a build with gigabytes of CUDA
 
 
 def program() -> str:
@@ -27,10 +29,11 @@ def program() -> str:
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra for the Python that is running."""
+    """The command that installs an extra for the Python that is running, with a pinned torch where there is none."""
     clone = PACKAGE.parents[1]
-    source = f"-e {clone}[{extra}]" if (clone / "pyproject.toml").exists() else f"{NAME}[{extra}]"
-    return f"{typed(sys.executable)} -m pip install {shlex.join(source.split(' ', 1))}"
+    source = ["-e", f"{clone}[{extra}]"] if (clone / "pyproject.toml").exists() else [f"{NAME}[{extra}]"]
+    pinned = [] if importlib.util.find_spec("torch") else [TORCH]
+    return f"{typed(sys.executable)} -m pip install {shlex.join([*pinned, *source])}"
 
 
 def typed(path: str) -> str:

@@ -211,6 +211,8 @@ def test_nothing_is_left_of_a_language_that_was_spoken(monkeypatch):
         ["visualize", "--model", "없음.safetensors"],
         ["learn", "09"],
         ["learn", "--pager"],
+        ["trace", "--model", "모델"],
+        ["trace", "--model", "모델", "--text", "없음.txt"],
     ],
     ids=lambda arguments: " ".join(arguments)[:40] or "nothing",
 )

@@ -1,10 +1,10 @@
 """Wrong answers that no exercise has thought of: the solutions, each with one small random edit.
 
 An edit swaps an axis, a sign or two operands, is off by one, or drops a line. Those that change no answer on valid
-input, drawn far beyond the grader's own probes, are no mistakes; of the others the share that the grader catches, and
-the share that it can name or describe, is printed by
+input, drawn far beyond the grader's own probes, are no mistakes; of the others the share that the grader catches is
+printed, and what it says of them, by
 
-    python -m tests.practice.mutations [--edits 20] [EXERCISE …]
+    python -m tests.practice.mutations [--edits 20] [--bare] [EXERCISE …]
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from clearhead.practice import exercises, grading
+from clearhead.practice import exercises, grading, trying, words
 from clearhead.practice.exercise import Exercise, Part
 from clearhead.practice.probes import Probe, other_sizes, probes
+from clearhead.practice.verdict import Verdict
 
 SEEDS = range(100, 104)  # not those of the grader's probes
 SECONDS = 2.0  # for an edit that loops for ever
@@ -36,13 +37,24 @@ class Edit(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Edits that change an answer; how many of them were caught, and how many of those named or described."""
+    """Edits that change an answer, how many of them were caught, and what was said of those: each is counted once.
+
+    named       the mistake by its name
+    described   more than what was found: what the numbers show, what they depend on, where they are right after all
+    error       an exception: its words, and the line it came from
+    form        another shape, type or number of outputs than was asked for, and no more than that
+    bare        that numbers are wrong, with an example, and no more than that
+    """
 
     wrong: int = 0
     caught: int = 0
     named: int = 0
     described: int = 0
+    error: int = 0
+    form: int = 0
+    bare: int = 0
     escaped: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
         return Tally(*(a + b for a, b in zip(self, other, strict=True)))
@@ -114,8 +126,8 @@ def changes_an_answer(part: Part, function: Callable[..., Any]) -> bool:
     beyond += [
         Probe(further=probe.further, seed=seed) for probe in probes(part) if probe.further is not None for seed in SEEDS
     ]
-    for trial in (*grading.trials(part), *filter(None, (grading.trial_of(part, probe) for probe in beyond))):
-        if grading.judged(part, trial, grading.ours(part, function, trial.probe)):
+    for trial in (*trying.trials(part), *filter(None, (trying.trial_of(part, probe) for probe in beyond))):
+        if trying.judged(part, trial, trying.theirs(part, function, trial.probe)):
             return True
     return False
 
@@ -132,9 +144,20 @@ def tally(exercise: Exercise, part: Part, count: int, seed: int = 0) -> Tally:
                 escaped = changes_an_answer(part, edit.function)
                 total += Tally(wrong=escaped, escaped=(edit.source,) * escaped)
             else:
-                said = len(verdict.said) > 1 or verdict.kind not in ("values", "nan")
-                total += Tally(1, 1, verdict.mistake is not None, verdict.mistake is not None or said)
+                kind = told(verdict)
+                total += Tally(1, 1, unnamed=(f"{kind}\n{edit.source}",) * (kind == "bare"))._replace(**{kind: 1})
     return total
+
+
+def told(verdict: Verdict) -> str:
+    """Which count of a Tally a verdict belongs to: what was said of the answer."""
+    if verdict.mistake is not None:
+        return "named"
+    if verdict.kind == "exception":
+        return "error"
+    if len(verdict.said) > 1 and verdict.said[1] != words.seen.ONLY_FURTHER:
+        return "described"
+    return "bare" if verdict.kind in ("values", "nan") else "form"
 
 
 @contextlib.contextmanager
@@ -158,6 +181,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=exercises.NAMES, metavar="EXERCISE")
     parser.add_argument("--edits", type=int, default=20, help="edits of each function")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bare", action="store_true", help="print the edits of which nothing could be said")
     options = parser.parse_args()
     total = Tally()
     for name in options.names:
@@ -166,18 +190,16 @@ def main() -> None:
             found = tally(exercise, part, options.edits, options.seed)
             total += found
             print(f"{part.name:<30} {_shares(found)}", flush=True)
-            for source in found.escaped:
+            for source in found.escaped + (found.unnamed if options.bare else ()):
                 print(textwrap.indent(source, "    | "))
     print(f"{'all':<30} {_shares(total)}")
 
 
 def _shares(found: Tally) -> str:
-    counts = f"{found.wrong:>4} wrong, {found.caught} caught, {found.named} named, {found.described} named or described"
-    return (
-        f"{counts} ({found.caught / found.wrong:.0%} caught, {found.named / found.wrong:.0%} named)"
-        if found.wrong
-        else counts
-    )
+    kinds = ("caught", "named", "described", "error", "form", "bare")
+    counts = {kind: getattr(found, kind) for kind in kinds}
+    shares = [f"{count:>4} {kind} {count / (found.wrong or 1):>4.0%}" for kind, count in counts.items()]
+    return f"{found.wrong:>4} wrong:{','.join(shares)}"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import io
 import json
 
 import pytest
+from rich.cells import cell_len
 
 from clearhead import cli
 from clearhead.practice import exercises, words
@@ -48,7 +49,7 @@ def practice(capsys):
 def test_the_first_start_lays_everything_down_and_introduces_the_first(practice, tmp_path):
     status, shown = practice()
     assert status == 0
-    assert words.WELCOME.en.split("{")[0] in shown
+    assert words.command.WELCOME.en.split("{")[0] in shown
     assert "1/3 softmax · Scores become shares" in shown
     assert "Write it in practice/softmax.py" in shown
     assert "clearhead practice check softmax" in shown
@@ -105,6 +106,15 @@ def test_another_file_can_be_checked(practice, tmp_path):
     assert (status, "There is no file lost.py" in shown) == (1, True)
 
 
+@pytest.mark.parametrize("arguments", [("start", "self_attention"), ("self_attention",)])
+def test_one_exercise_can_be_opened_by_its_name(practice, tmp_path, arguments):
+    status, shown = practice(*arguments)
+    assert (status, "3/3 self_attention" in shown) == (0, True)
+    assert "Write it in practice/self_attention.py" in shown
+    assert (tmp_path / "practice" / "self_attention.py").exists()
+    assert "1/3 softmax" in practice()[1]  # what comes next is as before
+
+
 def test_reset_keeps_a_copy(practice, tmp_path):
     practice()
     (tmp_path / "practice" / "softmax.py").write_text(WRONG)
@@ -154,8 +164,10 @@ def test_another_workspace_and_another_language(practice, tmp_path):
     [
         (("check", "sofmax"), "there is no exercise sofmax; did you mean softmax?"),
         (("check", "zzz"), "there is no exercise zzz; `list` shows them all"),
-        (("chekc",), "'chekc'"),
-        (("list", "softmax"), "list takes no name of an exercise"),
+        (("chekc",), "there is no action chekc; did you mean check?"),
+        (("softmx",), "there is no action softmx; did you mean softmax?"),
+        (("zzz",), "there is no action zzz; there are start, list, check, watch, hint, solution, reset, check-all."),
+        (("list", "softmax"), "To open one: `clearhead practice start softmax`"),
         (("hint", "--file", "x.py"), "--file goes with check alone"),
         (("check", "--give-up"), "--give-up goes with solution alone"),
         (("--workspace", "taken"), "taken is a file, and a workspace is a folder"),
@@ -260,3 +272,27 @@ def test_a_folder_that_a_check_begins_is_said_to_be_new(practice):
     assert "practice is new" in practice("check", "softmax")[1]
     practice()
     assert "practice is new" not in practice("check", "softmax")[1]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_task_is_filled_to_the_terminal(practice, monkeypatch, language, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = practice("weights_by_hand", "--lang", language)[1]
+    task = exercises.load("weights_by_hand").task(language)
+    assert " ".join(task.split()) in " ".join(shown.split())
+    lines = shown.splitlines()
+    question = next(i for i, line in enumerate(lines) if line.startswith("5. "))
+    filled = [lines[question]]
+    while lines[question + len(filled)]:
+        filled.append(lines[question + len(filled)])
+    assert all(cell_len(line) <= width for line in filled)
+    assert all(line.startswith("   ") for line in filled[1:])
+    assert len(filled) > 1
+
+
+def test_commands_that_are_too_long_have_what_they_do_below_them(practice, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = practice("softmax")[1].splitlines()
+    place = next(i for i, line in enumerate(lines) if line.strip() == "clearhead practice check softmax")
+    assert lines[place + 1].strip() == "check it"

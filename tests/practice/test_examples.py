@@ -34,7 +34,7 @@ def test_the_place_of_the_first_difference_is_shown():
 
 def test_of_an_exception_the_shapes_are_shown():
     shown = shapes(PART, Call((np.zeros((2, 3)),), {"mask": None}))
-    assert shown == ((("x", "ndarray (2, 3)"), ("mask", "None")), "", (), ())
+    assert shown == ((("x", "ndarray (2, 3)"), ("mask", "None")), "", (), (), 0)
 
 
 def test_as_many_digits_as_tell_them_apart():
@@ -50,6 +50,7 @@ def test_a_large_output_is_cut_to_where_it_differs():
     shown = example(PART, Call(), "weights", right, got)
     assert (len(shown.got), len(shown.got[0])) == (ROWS, COLUMNS)
     assert sum(cell.differs for row in shown.got for cell in row) == 1
+    assert shown.column == 45 - COLUMNS + 1
 
 
 def test_numbers_text_and_other_values():

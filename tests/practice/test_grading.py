@@ -11,7 +11,7 @@ import pytest
 
 from clearhead import practice
 from clearhead.languages import LANGUAGES, Said
-from clearhead.practice import exercises, grading, words
+from clearhead.practice import exercises, explaining, trying, words
 from clearhead.practice.exercise import Call, Exercise, Mistake, Part
 from clearhead.practice.grading import check
 
@@ -50,15 +50,15 @@ def test_the_first_thing_to_say(answer, kind, says):
 
 
 def test_axes_are_named():
-    assert words.AXES_TURNED.filled(got="(c = 5, b = 3, a = 2)") in verdict_on(wrongly(lambda y: y.T)).said
-    assert words.AXIS_MISSING.filled(letters="c = 5") in verdict_on(wrongly(lambda y: y.sum(-1))).said
-    assert words.AXIS_ADDED.filled(size=1) in verdict_on(wrongly(lambda y: y[..., None])).said
+    assert words.seen.AXES_TURNED.filled(got="(c = 5, b = 3, a = 2)") in verdict_on(wrongly(lambda y: y.T)).said
+    assert words.seen.AXIS_MISSING.filled(letters="c = 5") in verdict_on(wrongly(lambda y: y.sum(-1))).said
+    assert words.seen.AXIS_ADDED.filled(size=1) in verdict_on(wrongly(lambda y: y[..., None])).said
 
 
 def test_what_else_can_be_seen_is_said():
-    assert words.FACTOR.filled(factor="2") in verdict_on(wrongly(lambda y: 2 * y)).said
+    assert words.seen.FACTOR.filled(factor="2") in verdict_on(wrongly(lambda y: 2 * y)).said
     small = verdict_on(lambda x, axis=-1: right(x, axis) if abs(x).max() < 100 else right(x, axis) ** 2)
-    assert small.said[1] == words.ONLY_FURTHER
+    assert small.said[1] == words.seen.ONLY_FURTHER
 
 
 def test_a_counterexample_is_as_small_as_it_can_be():
@@ -78,7 +78,7 @@ def test_writing_into_an_argument():
 
 def test_an_answer_that_depends_on_the_calls_before():
     count = itertools.count()
-    first = len(practice.grading.trials(SOFTMAX.parts[0]))
+    first = len(trying.trials(SOFTMAX.parts[0]))
     assert verdict_on(lambda x, axis=-1: right(x, axis) * (1 if next(count) < first else 2)).kind == "random"
 
 
@@ -155,7 +155,7 @@ def test_wrong_weights_are_spoken_of_before_the_output_they_spoil():
         return weights @ V, weights
 
     verdict = practice.check("masked_attention", over_the_queries)
-    assert words.COLUMNS_SUM_TO_ONE in verdict.said
+    assert words.seen.COLUMNS_SUM_TO_ONE in verdict.said
     assert verdict.said[0].en.startswith("`weights` has the right shape")
 
 
@@ -201,8 +201,41 @@ def test_what_takes_long_is_neither_shrunk_nor_compared_for_ever(monkeypatch):
         Mistake(name=f"m{i}", wrong=lambda x: time.sleep(0.05) or (x, x), said=Said("m", "m")) for i in range(50)
     )
     part = dataclasses.replace(PAIR.parts[0], solution=slow, judge=slow, mistakes=mistakes)
-    monkeypatch.setattr(grading, "EXPLAINING", 0.01)
+    monkeypatch.setattr(explaining, "EXPLAINING", 0.01)
     began = time.monotonic()
     verdict = check(dataclasses.replace(PAIR, parts=(part,), seconds=0.5), lambda x: (x, 3 * x))
     assert (verdict.kind, verdict.mistake, set(asked)) == ("values", None, {3})
     assert time.monotonic() - began < 5
+
+
+def test_the_sizes_in_an_error_are_said_in_letters():
+    verdict = verdict_on(lambda x, axis=-1: x @ x)
+    assert verdict.kind == "exception"
+    assert verdict.said[1] == words.found.SIZES.filled(letters="b = 3, c = 5")
+
+
+def test_two_mistakes_at_once_are_named_by_the_one_that_ordinary_calls_show():
+    def over_queries_and_no_maximum(Q, K, V, mask=None):
+        scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+        powers = np.exp(scores if mask is None else np.where(mask, scores, -1e9))
+        weights = powers / powers.sum(axis=-2, keepdims=True)
+        return weights @ V, weights
+
+    def not_scaled_and_no_maximum(Q, K, V, mask=None):
+        scores = Q @ K.swapaxes(-1, -2)
+        powers = np.exp(scores if mask is None else np.where(mask, scores, -np.inf))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        return weights @ V, weights
+
+    verdict = practice.check("scaled_dot_product_attention", not_scaled_and_no_maximum)
+    assert verdict.mistake == "not_scaled"
+    assert verdict.said[1] == words.seen.NOT_ALONE
+    assert practice.check("scaled_dot_product_attention", over_queries_and_no_maximum).said[1:]
+
+
+def test_outputs_in_another_order():
+    def weights_first(Q, K, V, mask=None):
+        return exercises.load("scaled_dot_product_attention").parts[0].solution(Q, K, V, mask)[::-1]
+
+    verdict = practice.check("scaled_dot_product_attention", weights_first)
+    assert verdict.said[1] == words.seen.OTHER_ORDER.filled(got="`weights`, `output`", expected="`output`, `weights`")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from clearhead.practice.lazy import Lazy, one_thread
+from clearhead.practice.lazy import Lazy
 
 
 def test_it_is_the_module():
@@ -27,15 +27,3 @@ def test_no_exercise_loads_torch_to_be_listed():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "False"
-
-
-def test_torch_works_in_one_thread_for_a_while():
-    torch = pytest.importorskip("torch")
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        with one_thread():
-            assert torch.get_num_threads() == 1
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)

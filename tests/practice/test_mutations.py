@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from clearhead.practice import exercises, grading
+from clearhead.practice import exercises, explaining
 
 from .mutations import changes_an_answer, edits, tally
 
@@ -21,7 +21,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("exercise", "part"), PARTS)
 def test_edits_that_change_an_answer_are_caught(exercise, part, monkeypatch):
-    monkeypatch.setattr(grading, "EXPLAINING", 0)
+    monkeypatch.setattr(explaining, "EXPLAINING", 0)
     assert tally(exercise, part, EDITS).escaped == ()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from clearhead.languages import Said
@@ -21,7 +23,7 @@ def mistake(name):
 
 def test_the_one_that_agrees_everywhere():
     a, b = mistake("a"), mistake("b")
-    assert named(PART, [ONES, TWOS], [(a, [ONES, ONES]), (b, [ONES, TWOS])]) is b
+    assert named(PART, [ONES, TWOS], [(a, [ONES, ONES]), (b, [ONES, TWOS])]) == (b, True)
     assert named(PART, [TWOS, TWOS], [(a, [ONES, ONES]), (b, [ONES, TWOS])]) is None
 
 
@@ -50,6 +52,23 @@ def test_of_a_dict_only_the_names_that_a_mistake_speaks_of():
     part = Part(solution=len, judge=len)
     got = [Outcome({"bytes": 8, "flops": 9})]
     wrong = [(mistake("bytes"), [Outcome({"bytes": 8})]), (mistake("flops"), [Outcome({"flops": 9})])]
-    assert named(part, got, wrong, "flops").name == "flops"
-    assert named(part, got, wrong, "bytes").name == "bytes"
+    assert named(part, got, wrong, "flops").mistake.name == "flops"
+    assert named(part, got, wrong, "bytes").mistake.name == "bytes"
     assert named(part, [Outcome({"bytes": 7, "flops": 9})], wrong, "bytes") is None
+
+
+def test_where_something_else_is_wrong_too_the_ordinary_calls_are_enough():
+    a, b, c = mistake("a"), mistake("b"), mistake("c")
+    wrong = [(a, [TWOS, ONES]), (b, [ONES, TWOS])]
+    assert named(PART, [TWOS, TWOS], wrong) is None
+    assert named(PART, [TWOS, TWOS], wrong, ordinary=[0]) == (a, False)
+    assert named(PART, [TWOS, TWOS], wrong, ordinary=[0, 1]) is None
+    assert named(PART, [TWOS, TWOS], [*wrong, (c, [TWOS, BAD])], ordinary=[0]) is None
+    variant = dataclasses.replace(c, said=a.said)
+    assert named(PART, [TWOS, TWOS], [*wrong, (variant, [TWOS, BAD])], ordinary=[0]) == (a, False)
+
+
+def test_an_error_of_other_words_is_not_enough_to_know_a_part_of_it_by():
+    a = mistake("a")
+    assert named(PART, [ONES, BAD, ONES], [(a, [ONES, WORSE, TWOS])], ordinary=[0, 1]) is None
+    assert named(PART, [ONES, BAD, ONES], [(a, [ONES, BAD, TWOS])], ordinary=[0, 1]) == (a, False)

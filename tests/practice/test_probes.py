@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from clearhead.practice.exercise import Call, Part
-from clearhead.practice.probes import Probe, call_of, other_sizes, probes
+from clearhead.practice.probes import Moved, Probe, call_of, other_sizes, probes
 
 
 def draw(rng, sizes):
@@ -43,11 +42,26 @@ def test_a_part_without_sizes_is_called_once():
 
 
 def test_rounding_spares_single_numbers_and_reaches_into_containers():
-    values = {"a": np.array([0.26]), "b": [np.array([1.5, -0.2])], "t": torch.tensor([0.7])}
+    values = {"a": np.array([0.26]), "b": [np.array([1.5, -0.2])]}
     part = Part(solution=len, judge=len, draw=lambda rng, sizes: Call((values, np.array([True])), {"eps": 0.01}))
     rounded = call_of(part, Probe(digits=0))
     assert rounded.keywords == {"eps": 0.01}
     assert str(rounded.arguments[0]["b"][0]) == "[2. 0.]"
-    assert rounded.arguments[0]["t"].item() == 1
     assert rounded.arguments[1].dtype == bool
     assert call_of(part, Probe(digits=1)).arguments[0]["a"][0] == 0.3
+
+
+def test_one_array_of_a_call_has_other_numbers_at_one_place():
+    def draw(rng, sizes):
+        return Call((np.zeros((2, 3)),), {"mask": np.array([True, False])})
+
+    def taken(x, mask=None):
+        return x
+
+    part = Part(solution=taken, judge=taken, draw=draw)
+    still, moved, turned = (call_of(part, Probe(moved=m)) for m in (None, Moved("x", 1, 2), Moved("mask")))
+    assert not still.arguments[0].any()
+    assert (moved.arguments[0] != 0).tolist() == [[False, False, True]] * 2
+    assert len({*moved.arguments[0][:, 2]}) == 2  # each by an amount of its own: a softmax would not notice one for all
+    assert turned.keywords["mask"].tolist() == [False, True]
+    assert not turned.arguments[0].any()

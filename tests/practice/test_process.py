@@ -66,7 +66,7 @@ def test_exceptions_get_a_sentence_and_the_line(checked, body, failure, line):
     verdict = checked(body)
     assert verdict.kind == "exception"
     assert marked(verdict)[-1] == line
-    start = words.FAILURES[failure].filled(what=words.CALLED.filled(name="softmax"), error="|")
+    start = words.accidents.FAILURES[failure].filled(what=words.accidents.CALLED.filled(name="softmax"), error="|")
     for language in LANGUAGES:
         assert verdict.said[0](language).startswith(start(language).partition("|")[0])
 
@@ -85,7 +85,7 @@ def test_exceptions_at_import(checked, top, failure, line):
     verdict = checked(RIGHT, top)
     assert verdict.kind == "loading"
     assert marked(verdict) == [line]
-    start = words.FAILURES[failure].filled(what=words.LOADING.filled(name="softmax.py"), error="|")
+    start = words.accidents.FAILURES[failure].filled(what=words.accidents.LOADING.filled(name="softmax.py"), error="|")
     assert verdict.said[0].en.startswith(start.en.partition("|")[0])
 
 
@@ -161,7 +161,7 @@ def test_replaced_at_import(checked):
 def test_a_thread_left_running_is_remarked(checked):
     verdict = checked("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()" + RIGHT)
     assert verdict.right
-    assert verdict.remarks == (words.THREADS,)
+    assert verdict.remarks == (words.accidents.THREADS,)
 
 
 def test_what_it_started_ends_with_it(checked):

@@ -13,6 +13,8 @@ from rich.console import Console
 from clearhead import practice
 from clearhead.languages import LANGUAGES
 from clearhead.practice import exercises, showing
+from clearhead.practice.examples import example
+from clearhead.practice.exercise import Call, Part
 
 right = exercises.load("softmax").parts[0].solution
 
@@ -73,3 +75,25 @@ def test_a_terminal_gets_colour_and_a_narrow_one_no_broken_grid():
     written = io.StringIO()
     showing.show(verdict, Console(file=written, force_terminal=True, width=60))
     assert "\x1b[1;31m" in written.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_cell_is_cut_off_however_narrow_the_terminal_is(width, rng):
+    right = rng.standard_normal((3, 8)) * 1e-7
+    wrong = right.copy()
+    wrong[:, 5] *= 1.00001
+    part = Part(solution=len, judge=len, outputs={"weights": "n_q n_k"})
+    shown = showing.Pair(example(part, Call(), "weights", right, wrong))
+    console = Console(file=io.StringIO(), width=width)
+    console.print(showing._rendered(shown))
+    lines = console.file.getvalue()
+    assert "…" not in lines
+    assert max(map(len, lines.splitlines())) <= width
+    assert {f"[{cell.text}]" for row in shown.example.got for cell in row if cell.differs} <= set(lines.split())
+    whole = all(cell.text in lines for row in shown.example.expected for cell in row)
+    assert whole or re.search(r"weights\[:, \d:\d\]", lines)
+
+
+def test_a_grid_that_fits_stands_whole(rng):
+    verdict = practice.check("softmax", not_divided)
+    assert "[:," not in str(verdict)

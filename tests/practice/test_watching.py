@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from clearhead.practice import exercises
+from clearhead.practice.process import Process
 from clearhead.practice.reports import Report
 from clearhead.practice.watching import Watch
 from clearhead.practice.workspace import Workspace
@@ -161,7 +162,9 @@ def watch(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "EXERCISE", dataclasses.replace(module.EXERCISE, imports="import torhc"))
     workspace = Workspace(tmp_path)
     console = Console(file=io.StringIO(), width=100)
-    return Watch(workspace, Report(workspace, console), exercises.load("softmax"))
+    watching = Watch(workspace, Report(workspace, console), exercises.load("softmax"))
+    yield watching
+    watching.dismiss()
 
 
 def test_a_key_passes_over_what_is_not_installed(watch):
@@ -186,3 +189,47 @@ def test_keys_live_on_where_nothing_can_be_written(watch, monkeypatch):
     assert watch.exercise.name == "softmax"
     watch.press("q")
     assert watch.stop.is_set()
+
+
+def test_a_process_stands_ready_for_the_next_check(watch, tmp_path):
+    file = tmp_path / "softmax.py"
+    file.write_text(WRONG)
+    watch.check()
+    ready = watch.ready
+    assert ready.lives
+    file.write_text(RIGHT)  # after the process has begun
+    watch.check()
+    assert watch.right
+    assert not ready.lives
+    assert watch.ready.lives
+    os.kill(watch.ready.child.pid, 9)
+    watch.ready.child.wait()
+    watch.check()  # another is begun in its place
+    assert watch.right
+    ready = watch.ready
+    watch.press("n")
+    assert not ready.lives
+    assert watch.ready.name == "self_attention"
+
+
+def test_a_process_that_stands_ready_ends_with_whoever_began_it(tmp_path):
+    file = tmp_path / "softmax.py"
+    file.write_text(RIGHT)
+    process = Process("softmax", file)
+    process.begin()
+    try:
+        process.child.stdin.close()  # as it is when the other process ends, however it ends
+        assert process.child.wait(SECONDS) == 0
+    finally:
+        process.end()
+
+
+def test_a_file_that_has_gone_ends_the_process_that_stood_ready(watch, tmp_path):
+    file = tmp_path / "softmax.py"
+    file.write_text(RIGHT)
+    watch.check()
+    ready = watch.ready
+    file.unlink()
+    watch.check()
+    assert "There is no file" in watch.report.console.file.getvalue()
+    assert not ready.lives

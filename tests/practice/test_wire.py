@@ -7,7 +7,7 @@ import pytest
 
 from clearhead.practice import wire
 from clearhead.practice.answers import Failure, Foreign, Outcome, Tensor
-from clearhead.practice.probes import Probe
+from clearhead.practice.probes import Moved, Probe
 from clearhead.practice.traces import Line
 
 
@@ -45,8 +45,9 @@ def test_failures_with_their_lines():
 
 
 def test_probes():
-    probe = Probe((("n", 3), ("d", 2)), 5, None, 1)
-    assert wire.probe_of(wire.message(wire.line({"p": wire.packed_probe(probe)}))["p"]) == probe
+    for moved in (None, Moved("x"), Moved("mask", 1, 2)):
+        probe = Probe((("n", 3), ("d", 2)), 5, None, 1, moved)
+        assert wire.probe_of(wire.message(wire.line({"p": wire.packed_probe(probe)}))["p"]) == probe
 
 
 def test_no_pickle_is_ever_read():

@@ -25,7 +25,7 @@ from clearhead.tensors import to_numpy, to_torch
 from clearhead.textbook.attention import mask_scores
 from clearhead.torch import attention, biases
 
-from ..judge import half_unit, judge, root_mean_square
+from ..judge import half_unit, half_unit_of_weights, judge, root_mean_square, rounds_weights
 from ..layouts import LAYOUTS
 from ..problems import Expected, Problem, Row
 from .forced import in_plain_torch
@@ -162,13 +162,18 @@ def _any(flags: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Flags of the scores' leading axes, joined over those that `shape` has not, has only once, or shares in groups."""
     if 0 in shape:
         return np.zeros(shape, np.bool_)
-    flags = flags.any(axis=tuple(range(flags.ndim - len(shape))))
-    flags = flags.reshape((1,) * (len(shape) - flags.ndim) + flags.shape)
-    for axis, size in enumerate(shape):
-        if size < flags.shape[axis]:
-            group = flags.shape[axis] // size
-            flags = flags.reshape(*flags.shape[:axis], size, group, *flags.shape[axis + 1 :]).any(axis=axis + 1)
+    flags = _joined(flags, shape, np.logical_or)
     return np.broadcast_to(flags if flags.size else np.False_, shape)
+
+
+def _joined(x: np.ndarray, shape: tuple[int, ...], how: np.ufunc) -> np.ndarray:
+    x = how.reduce(x, axis=tuple(range(x.ndim - len(shape))))
+    x = x.reshape((1,) * (len(shape) - x.ndim) + x.shape)
+    for axis, size in enumerate(shape):
+        if size < x.shape[axis]:
+            group = x.shape[axis] // size
+            x = how.reduce(x.reshape(*x.shape[:axis], size, group, *x.shape[axis + 1 :]), axis=axis + 1)
+    return x
 
 
 @dataclass
@@ -208,6 +213,8 @@ class Judge:
 
     Half precision is rounded at the end, which costs half a unit in the last place. All gradients but that of v are
     made from the output; where that was rounded to a narrower type, of precision e, they may be off by e · size / 2.
+    Where weights are rounded to bfloat16 before they are multiplied, so are those that the gradient of v is made of: it
+    may be off by as much as an output is that is mixed by them.
     """
 
     problem: Problem
@@ -244,7 +251,18 @@ class Judge:
         floors = float(np.finfo(kind).eps) * size * self._steepness * np.array([2, 1 / 2])
         if name != "v" and output.itemsize < kind.itemsize:
             floors += torch.finfo(output).eps * size * np.array([1 / 2, 1 / 8])
+        if name == "v" and rounds_weights(self.problem):
+            floors += self._of_rounded_weights()
         return floors
+
+    def _of_rounded_weights(self) -> np.ndarray:
+        """How far rounding weights moves the gradient of v: at most, and as a root mean square."""
+        weights = np.where(np.isfinite(self.answer.weights), self.answer.weights, 0).swapaxes(-1, -2)
+        incoming, shape = to_numpy(self.incoming.output).astype(np.float64), self.problem.v.shape
+        half = half_unit_of_weights()
+        most = _joined(weights @ np.abs(incoming), shape, np.add)
+        square = _joined(weights**2 @ incoming**2, shape, np.add) / 3
+        return half * np.array([most.max(initial=0), np.sqrt(square.mean() if square.size else 0)])
 
     def _size(self, name: str) -> float:
         scale = self.problem.options.get("scale")

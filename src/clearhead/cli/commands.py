@@ -35,6 +35,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "visualize": Command("clearhead.page.command", words.SUMMARIES["visualize"]),
     "translate": Command("clearhead.translate.command", words.SUMMARIES["translate"]),
+    "trace": Command("clearhead.traces.command", words.SUMMARIES["trace"]),
     "learn": Command("clearhead.learn.command", words.SUMMARIES["learn"]),
     "practice": Command("clearhead.practice.command", words.SUMMARIES["practice"]),
 }

@@ -37,6 +37,10 @@ SUMMARIES = {
     "translate": Said(
         "translate sentences and dates, or train a translator", "문장과 날짜를 번역하거나 번역기를 학습시킵니다"
     ),
+    "trace": Said(
+        "run a model of transformers, and keep what every head of it looks at",
+        "transformers의 모델을 실행하고, 모든 헤드가 무엇을 보는지 기록합니다",
+    ),
     "learn": Said(
         "read the notes of the course, and see what you have read", "강의 노트를 읽고, 무엇을 읽었는지 봅니다"
     ),

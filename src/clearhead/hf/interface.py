@@ -13,9 +13,11 @@ import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from clearhead import masks
+from clearhead.hf.rules import causal_from
 from clearhead.hf.structures import MaskTensor, interface_mask
 from clearhead.torch.derivative import Mask
-from clearhead.torch.watching import Position, attend
+from clearhead.torch.known import recalled
+from clearhead.torch.watching import Position, are_watched, attend
 
 NAME = "clearhead"
 
@@ -51,7 +53,6 @@ def register() -> None:
     AttentionMaskInterface.register(NAME, interface_mask)
 
 
-@torch.compiler.disable(reason="the kernels are called from Python")
 def interface_attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -81,6 +82,11 @@ def interface_attention(
     Raises:
         NotImplementedError: an argument is not known, and might change the answer.
     """
+    if torch.compiler.is_compiling():
+        return outside_a_graph(
+            module, query, key, value, attention_mask, dropout, scaling, is_causal=is_causal,
+            sliding_window=sliding_window, softcap=softcap, s_aux=s_aux, position_bias=position_bias, **others,
+        )  # fmt: skip
     _refuse_unknown(module, others)
     for tell in told.get(id(module), ()):
         tell(module)
@@ -89,41 +95,38 @@ def interface_attention(
     mask: Mask | None = _without_a_mask(n_q, causal, sliding_window)
     if attention_mask is not None:
         mask = _given(attention_mask, n_q, n_k)
+    scale, softcap = None if scaling is None else float(scaling), None if softcap is None else float(softcap)
+    rate = dropout if module.training else 0.0
+    if s_aux is None and position_bias is None and not rate and not are_watched():
+        rows = recalled(query, key, value, mask, scale, softcap)
+        if rows is not None:
+            return rows, None
     if isinstance(attention_mask, MaskTensor):
         position = attention_mask.position
     else:  # one query is the last position, and several are all there are, unless there is a cache that a mask knows of
         position = Position(causal, n_k - n_q if n_q == 1 or attention_mask is not None else 0)
-    if s_aux is not None:
-        s_aux = s_aux.reshape(-1)
-    rate = dropout if module.training else 0.0
     output = attend(
-        module,
-        position,
-        query,
-        key,
-        value,
-        mask=mask,
-        bias=position_bias,
-        scale=None if scaling is None else float(scaling),
-        softcap=None if softcap is None else float(softcap),
-        sinks=s_aux,
-        dropout=rate,
+        module, position, query, key, value, mask=mask, bias=position_bias, scale=scale, softcap=softcap,
+        sinks=None if s_aux is None else s_aux.reshape(-1), dropout=rate,
         seed=int(torch.randint(2**62, ()).item()) if rate else None,
-    )
+    )  # fmt: skip
     return output.transpose(1, 2).contiguous(), None
+
+
+outside_a_graph = torch.compiler.disable(interface_attention, reason="the kernels are called from Python")
 
 
 def _without_a_mask(n_q: int, causal: bool, sliding_window: int | None) -> masks.Mask | None:
     """What is masked where a model gives no mask, by the rule of transformers' own functions."""
     if n_q == 1 or not causal:
         return None
-    return masks.causal(offset=0) if sliding_window is None else masks.window(int(sliding_window), offset=0)
+    return causal_from(0) if sliding_window is None else masks.window(int(sliding_window), offset=0)
 
 
 def _given(mask: torch.Tensor, n_q: int, n_k: int) -> Mask | None:
     """A mask as the kernels take it."""
     if isinstance(mask, MaskTensor):
-        return mask.mask if mask.shape[-2:] == (n_q, n_k) else mask.written()
+        return mask.mask if mask.sizes == (n_q, n_k) else mask.written()
     return mask
 
 

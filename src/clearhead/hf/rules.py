@@ -65,14 +65,21 @@ def name_of(rule: Rule) -> tuple[str | None, Held]:
     """Which function of transformers made this rule, and what the rule holds; None for one of somebody else."""
     if getattr(rule, "__module__", None) != masking_utils.__name__ or not inspect.isfunction(rule):
         return None, {}
-    return rule.__qualname__.split(".")[0], dict(inspect.getclosurevars(rule).nonlocals)
+    cells = zip(rule.__code__.co_freevars, rule.__closure__ or (), strict=True)
+    return rule.__qualname__.split(".")[0], {name: cell.cell_contents for name, cell in cells}
 
 
 def _causal(held: Held, place: Place) -> masks.Mask | None:
     """Query at p sees keys at positions up to p."""
     if place.n_k - 1 + place.first_key <= place.first_query:  # one query that is the last position, as in decoding
         return None
-    return masks.causal(offset=place.offset)
+    return causal_from(place.offset)
+
+
+@functools.lru_cache(maxsize=256)
+def causal_from(offset: int | None) -> masks.Mask:
+    """Query i sees keys up to i + offset: for the same offset the same object, by which a known call is found."""
+    return masks.causal(offset=offset)
 
 
 def _everything(held: Held, place: Place) -> masks.Mask | None:

@@ -36,10 +36,12 @@ class MaskTensor(torch.Tensor):
     That is what eager attention gets, and so what every model knows how to handle.
     mask: the same, from `clearhead.masks`, for a call of these sizes; None allows everything
     position: where the call lies in its sequence
+    sizes: (n_q, n_k), which its shape says too, but to ask a tensor like this for it takes a while
     """
 
     mask: masks.Mask | None
     position: Position
+    sizes: tuple[int, int]
     _write: Callable[[], torch.Tensor]
     _written: torch.Tensor | None
 
@@ -53,7 +55,8 @@ class MaskTensor(torch.Tensor):
         device: torch.device | str,
     ) -> MaskTensor:
         hollow = torch.zeros((), dtype=dtype, device=device).expand(shape).as_subclass(MaskTensor)
-        hollow.mask, hollow.position, hollow._write, hollow._written = mask, position, write, None
+        hollow.mask, hollow.position, hollow.sizes = mask, position, shape[-2:]
+        hollow._write, hollow._written = write, None
         return hollow
 
     def written(self) -> torch.Tensor:

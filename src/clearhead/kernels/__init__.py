@@ -23,10 +23,12 @@ What they are made of:
     scores       from a call's arrays to a tile of scores   tasks        the queue
     rounds       what the threads of a call share           atomics      words that several threads write
     gemm         the product that lives in registers        thin         the same for a handful of queries
+    pairs        the same of pairs of bfloat16              paired       a tile whose products are those
     tile         a tile of scores, and walking over it      shaping      softmax, masks, bias, dropout on a tile
     weighing     weights made of scores once more           statistics   what is read off a tile of weights
     formats      reading and writing the caller's arrays    memory       numbers and flags at addresses
-    places       which places of a tile are masked          backward_rows  what backward takes in and gives out
+    places       which places of a tile are masked          strange      keys and values that are not finite
+    backward_rows  what backward takes in and gives out
     target       how wide this machine's vectors are        vector       vector arithmetic as LLVM IR
     compiler     compiling, and the cache on disk           announcement telling who waits for it
     remembering  what was worked out before

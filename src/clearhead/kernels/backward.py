@@ -18,14 +18,12 @@ from typing import NamedTuple
 
 from clearhead.kernels.backward_rows import (
     add_to_bias,
-    divide_by_totals,
     load_panel,
-    load_totals,
+    load_panel_of_pairs,
     write_block,
     write_queries,
 )
-from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import copy_finite, rows_finite
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
 from clearhead.kernels.job import BLOCK, EMPTY, FULL, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -33,7 +31,17 @@ from clearhead.kernels.memory import (
     clear,
     lanes_of,
     poke,
+    round_up,
     size_of,
+)
+from clearhead.kernels.pairs import (
+    WORD as PAIR,
+    add_columns_pairs,
+    clear_strange,
+    mix_pairs,
+    pair_keys,
+    round_rows,
+    score_pairs,
 )
 from clearhead.kernels.scores import (
     block_rows,
@@ -42,13 +50,15 @@ from clearhead.kernels.scores import (
     load_ranges,
     panel_of,
     shape_scores,
+    stored_rows,
     tile_state,
 )
+from clearhead.kernels.strange import copy_finite, rows_finite
 from clearhead.kernels.structs import addressed, laid_out, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.tile import Tile
-from clearhead.kernels.weighing import multiply_tile, slope_of_cap, weigh
+from clearhead.kernels.weighing import multiply_tile, slope_of_cap, weigh, weigh_by
 
 
 class BlockScratch(NamedTuple):
@@ -73,6 +83,7 @@ class PanelScratch(NamedTuple):
     d_queries: int  # (d, width): turned
     top: int  # (width,): the largest score, in powers of two; +inf for a lane that takes no part
     delta: int  # (width,)
+    inverse: int  # (width,): 1 / the sum, where the output's gradient is not divided by it
     end: int
 
 
@@ -101,7 +112,7 @@ def scratch_for(itemsize: int, width: int, d: int, d_v: int) -> tuple[BlockScrat
     )  # fmt: skip
     panel = laid_out(
         PanelScratch, itemsize, queries=d * width, gradient=d_v * width, query_rows=d * width,
-        gradient_rows=d_v * width, d_queries=d * width, top=width, delta=width,
+        gradient_rows=d_v * width, d_queries=d * width, top=width, delta=width, inverse=width,
     )  # fmt: skip
     return block, panel
 
@@ -131,8 +142,6 @@ def differentiate(back, scratch, gathered, head):
     for number in range(job.panels):
         panel, queries = panel_of(job, head, number), addressed(back.panel, gathered.end + number * back.panel_size)
         load_panel(back, scratch, queries, panel)
-        load_totals(job, scratch, panel)
-        divide_by_totals(job, scratch, queries)
     part = head // job.heads
     stop = min(job.n_k, (part + 1) * job.split)
     for key in range(part * job.split, stop, BLOCK):
@@ -209,3 +218,46 @@ def add_tile_gradients(back, scratch, gathered, queries, panel, block, finite):
     if not finite:
         keys = copy_finite(like, keys, gathered.clean, block.keys, d)
     mix(like, job.vectors, keys, slopes.address, queries.d_queries, d, block.keys, gathered.ones)
+
+
+@inlined
+def add_pair_gradients(back, scratch, gathered, queries, panel, block, finite):
+    """The same in pairs of bfloat16: weights and their slopes are rounded before they are multiplied."""
+    job = back.job
+    like, width, d, d_v, count = job.like, job.width, job.d, job.d_v, block.keys
+    size = size_of(like)
+    weights, slopes = Tile(scratch.tile, count, width), Tile(gathered.slopes, count, width)
+    keys = stored_rows(job, job.key, panel.head, block, scratch.keys, d)
+    score_pairs(like, job.vectors, keys, queries.queries, weights.address, count, d, cast(like, job.scale))
+    if job.softcap > 0:
+        slope_of_cap(like, weights, gathered.caps)
+    shape_scores(job, scratch, panel, block)
+    values = stored_rows(job, job.value, panel.head, block, scratch.values, d_v)
+    score_pairs(like, job.vectors, values, queries.gradient, slopes.address, count, d_v, cast(like, 1.0))
+    if job.dropping != 0:
+        load_hashes(job, scratch, panel)
+        drop_tile(job, scratch, slopes, block.key)
+    weigh_by(like, weights, slopes.address, queries.top, queries.delta, cast(like, 1.0 / job.keep), queries.inverse)
+    if job.dropping != 0:
+        drop_tile(job, scratch, weights, block.key)
+    if back.d_bias.address != 0:
+        add_to_bias(back, scratch, panel, block, slopes)
+    if job.softcap > 0:
+        multiply_tile(like, slopes, gathered.caps)
+    clear(like, slopes.address + count * width * size, width * (count % 2))
+    round_rows(like, Tile(weights.address, round_up(count, 2), width), slopes.address, scratch.pairs)
+    offset = block.key % BLOCK
+    of_weights, of_slopes = Operand(weights.address, width * size, PAIR), Operand(slopes.address, width * size, PAIR)
+    gradients, query_rows = Columns(queries.gradient_rows, width // 2, 0), Columns(queries.query_rows, width // 2, 0)
+    add_columns_pairs(like, of_weights, gradients, Columns(gathered.d_values, BLOCK, offset), count, d_v, gathered.ones)
+    add_columns_pairs(like, of_slopes, query_rows, Columns(gathered.d_keys, BLOCK, offset), count, d, gathered.ones)
+    pair_keys(like, keys, count, d, gathered.clean)
+    if not finite:
+        clear_strange(like, gathered.clean, round_up(count, 2) * d)
+    mix_pairs(like, job.vectors, gathered.clean, scratch.pairs, queries.d_queries, d, count, gathered.ones)
+
+
+for_pairs(
+    run,
+    differentiate=twin(differentiate, load_panel=load_panel_of_pairs, add_tile_gradients=add_pair_gradients),
+)

@@ -24,6 +24,7 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
+from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_strange as clear_strange_pairs, copy_stored, pair_rows
 from clearhead.kernels.scores import head_address, row_address
 from clearhead.kernels.shaping import multiply_columns, stretch
 from clearhead.kernels.tile import Tile
@@ -33,6 +34,25 @@ from clearhead.kernels.weighing import add_distances, add_row
 @helper
 def load_panel(back, scratch, queries, panel):
     """A panel's queries and output gradients, turned and as rows. A query that saw no key takes no part."""
+    job = back.job
+    like, width = job.like, job.width
+    load_sums(back, queries, panel)
+    load_rows(job, scratch, queries.top, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
+    padded = round_up(job.d, lanes_of(like))
+    if not all_finite(like, scratch.rows, width * padded):
+        clear_strange(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
+    turn_panel(job, scratch, queries.queries, job.d)
+    factor = cast(like, job.scale)
+    stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
+    load_rows(job, scratch, queries.top, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
+    turn_panel(job, scratch, queries.gradient, job.d_v)
+    load_totals(job, scratch, panel)
+    divide_by_totals(job, scratch, queries)
+
+
+@helper
+def load_sums(back, queries, panel):
+    """Each query's largest score, and its Δ. No query's gradient yet."""
     job = back.job
     like, width = job.like, job.width
     size = size_of(like)
@@ -50,15 +70,46 @@ def load_panel(back, scratch, queries, panel):
                 value = total
             poke(like, queries.delta + i * size, peek(like, row_address(job, back.delta, delta, panel.first + i)))
         poke(like, queries.top + i * size, value if value != -np.inf else cast(like, np.inf))
-    load_rows(job, scratch, queries.top, panel, job.query, Columns(queries.query_rows, width, 0), job.d)
-    padded = round_up(job.d, lanes_of(like))
-    if not all_finite(like, scratch.rows, width * padded):
-        clear_strange(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
-    turn_panel(job, scratch, queries.queries, job.d)
-    factor = cast(like, job.scale)
-    stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
-    load_rows(job, scratch, queries.top, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
-    turn_panel(job, scratch, queries.gradient, job.d_v)
+
+
+@helper
+def load_panel_of_pairs(back, scratch, queries, panel):
+    """The same as they are stored: turned in pairs of columns, and as rows in pairs of queries."""
+    job = back.job
+    like, width = job.like, job.width
+    load_sums(back, queries, panel)
+    load_stored(job, scratch, queries.top, panel, job.query, queries.queries, queries.query_rows, job.d)
+    clear_strange_pairs(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
+    load_stored(job, scratch, queries.top, panel, back.gradient, queries.gradient, queries.gradient_rows, job.d_v)
+    load_totals(job, scratch, panel)
+    for i in range(width):
+        at = i * size_of(like)
+        split_inverse(like, peek(like, scratch.total + at), queries.inverse + at, scratch.alpha + at)
+
+
+@helper
+def load_stored(job, scratch, top, panel, array, turned, paired, columns):
+    """Rows of a caller's array of bfloat16, turned and paired; zeros for a query that saw no key."""
+    like, width = job.like, job.width
+    size, lanes = size_of(like), lanes_of(like)
+    padded = round_up((columns + 1) // 2, lanes)
+    step = padded * PAIR
+    clear(like, scratch.rows, width * padded)
+    base = head_address(job, array, panel.head)
+    for r in range(panel.rows):
+        if peek(like, top + r * size) != np.inf:
+            source = row_address(job, array, base, panel.first + r)
+            copy_stored(like, source, array.column, scratch.rows + r * step, columns)
+    turn_rows(like, Rows(scratch.rows, step), Rows(turned, width * PAIR), width, padded)
+    clear(like, paired, width // 2 * round_up(columns, WIDEST * lanes))
+    x = 0
+    while x < columns:
+        wide = panel_vectors(like, columns - x) * lanes
+        for r in range(0, width, 2):
+            row = scratch.rows + r * step + x * STORED
+            target = paired + (x * (width // 2) + r // 2 * wide) * PAIR
+            pair_rows(like, row, row + step, target, min(wide, 2 * padded - x))
+        x += wide
 
 
 @helper

@@ -15,10 +15,11 @@ import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core import caching, event
+from numba.core import caching, event, types
 
 from clearhead.kernels.announcement import Announcer
 
@@ -99,3 +100,25 @@ def kernel(function: Callable[..., Any]) -> Any:
     with contextlib.suppress(RuntimeError):  # no directory can be written: compile in each process
         dispatcher._cache = _Cache(function)
     return dispatcher
+
+
+def twin(function: Any, **others: Any) -> Any:
+    """The same inlined function, in which some names stand for other functions."""
+    return inlined(_twin(function.py_func, others))
+
+
+def for_pairs(dispatcher: Any, **others: Any) -> None:
+    """Let a kernel, where it is compiled for PAIRS, be one in which some names stand for other functions.
+
+    So what the two have in common is written once, and only the one that is needed is compiled: whoever computes in
+    float32 does not wait for bfloat16. A layer of functions chosen by type would cost everybody a fifth more.
+    """
+    plain = dispatcher.py_func
+    other = _twin(plain, others)
+    dispatcher._compiler._get_implementation = lambda kinds, _: other if kinds[0] == types.int16 else plain
+
+
+def _twin(function: Any, others: dict[str, Any]) -> FunctionType:
+    unknown = others.keys() - function.__globals__.keys()
+    assert not unknown, f"{function.__name__} knows no {unknown}"
+    return FunctionType(function.__code__, function.__globals__ | others, function.__name__)

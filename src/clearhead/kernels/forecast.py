@@ -17,8 +17,9 @@ from clearhead.call import STRIP, Call, prepare
 from clearhead.kernels import backward, observe
 from clearhead.kernels.explanation import WORK, Cut, Explanation
 from clearhead.kernels.job import BLOCK
-from clearhead.kernels.plan import Plan, backward_plan, cells_of, forward_plan, shape_of, watching_plan
+from clearhead.kernels.plan import Plan, backward_plan, cells_of, computed_as, forward_plan, shape_of, watching_plan
 from clearhead.kernels.schedule import get_num_threads
+from clearhead.kernels.structs import PAIRS
 from clearhead.kernels.target import TARGET
 
 VECTORS = f"{TARGET.name}, {8 * TARGET.vector_bytes}-bit vectors"
@@ -102,8 +103,11 @@ def _reasons(call: Call, plan: Plan, *, few: bool) -> tuple[str, ...]:
         reasons.append(f"{plan.folded} query heads that share keys are folded into one panel")
     if plan.splits > 1:
         reasons.append(f"keys are split into {plan.splits} parts of {plan.split}")
+    paired = computed_as(call) == PAIRS
+    if paired:
+        reasons.append("bfloat16 is multiplied in pairs")
     for name, x in (("keys", call.k), ("values", call.v)):
-        if x.dtype != call.kind or x.strides[-1] != x.itemsize:
+        if x.strides[-1] != x.itemsize or (x.dtype != call.kind and not paired):
             reasons.append(f"{name} are converted a block at a time")
     return tuple(reasons)
 

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.gemm import mix
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job
@@ -23,21 +23,22 @@ from clearhead.kernels.memory import (
     all_finite,
     cast,
     clear,
+    fill,
     lanes_of,
     peek,
-    peek_flag,
     poke,
-    poke_flag,
     round_up,
     size_of,
     turn_rows,
 )
+from clearhead.kernels.paired import attend_pairs
 from clearhead.kernels.scores import (
     block_rows,
     drop_tile,
     head_address,
     load_hashes,
     load_queries,
+    load_query_pairs,
     load_ranges,
     panel_of,
     row_address,
@@ -46,6 +47,7 @@ from clearhead.kernels.scores import (
     whole_panel,
 )
 from clearhead.kernels.shaping import multiply_columns, soften
+from clearhead.kernels.strange import add_strange, copy_finite, note_allowed, rows_finite
 from clearhead.kernels.structs import addressed, view
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.thin import thin_mix
@@ -92,8 +94,7 @@ def begin(job, scratch, panel):
     size = size_of(like)
     clear(like, scratch.mixed, job.d_v * width)
     clear(like, scratch.total, width)
-    for i in range(width):
-        poke(like, scratch.top + i * size, cast(like, -np.inf))
+    fill(like, scratch.top, width, cast(like, -np.inf))
     if sinks.address != 0 and panel.head < job.heads:  # with split keys, the first part has the sink
         base = head_address(job, sinks, panel.head)
         for i in range(panel.rows):
@@ -110,13 +111,19 @@ def attend_block(job, scratch, panel, block, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
     score_tile(job, scratch, panel, block)
-    values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
-    guarded = careful == 1 and not rows_finite(like, values, block.keys, job.d_v)
+    values, guarded = load_values(job, scratch, panel.head, block, careful)
     tile = Tile(scratch.tile, block.keys, job.width)
     if guarded:
         note_allowed(like, tile, scratch.allowed)
     soften(like, tile, scratch.top, scratch.total, scratch.alpha)
     mix_tile(job, scratch, panel, block, values, guarded)
+
+
+@inlined
+def load_values(job, scratch, head, block, careful):
+    """The values of a block, to be mixed, and whether some must be kept out of the product: if care is taken."""
+    values = block_rows(job, job.value, head, block, scratch.values, job.d_v)
+    return values, careful == 1 and not rows_finite(job.like, values, block.keys, job.d_v)
 
 
 @inlined
@@ -134,54 +141,6 @@ def mix_tile(job, scratch, panel, block, values, guarded):
         thin_mix(job, scratch, values, panel.rows, block.keys)
     else:
         mix(like, job.vectors, values, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
-
-
-@helper
-def rows_finite(like, rows, count, columns):
-    """Whether a block of keys or values holds no NaN and no infinity."""
-    lanes, size = lanes_of(like), size_of(like)
-    whole = columns - columns % lanes
-    for r in range(count):
-        row = rows.address + r * rows.step
-        if not all_finite(like, row, whole):
-            return False
-        for x in range(whole, columns):
-            if not math.isfinite(peek(like, row + x * size)):
-                return False
-    return True
-
-
-@helper
-def note_allowed(like, tile, target):
-    """Remember which scores of a tile are not −inf."""
-    for n in range(tile.keys * tile.width):
-        poke_flag(target + n, peek(like, tile.address + n * size_of(like)) > -np.inf)
-
-
-@helper
-def copy_finite(like, source, target, count, columns):
-    """A block of keys or values with zeros for the numbers that are NaN or infinite."""
-    size = size_of(like)
-    for r in range(count):
-        for x in range(columns):
-            number = peek(like, source.address + r * source.step + x * size)
-            poke(like, target + (r * columns + x) * size, number if math.isfinite(number) else cast(like, 0.0))
-    return Rows(target, columns * size)
-
-
-@helper
-def add_strange(job, scratch, values, tile):
-    """Mix in the values that are NaN or infinite, for the queries that may attend to them and no others."""
-    like, width = job.like, job.width
-    size = size_of(like)
-    for j in range(tile.keys):
-        for x in range(job.d_v):
-            number = peek(like, values.address + j * values.step + x * size)
-            if not math.isfinite(number):
-                for i in range(width):
-                    if peek_flag(scratch.allowed + j * width + i):
-                        at = scratch.mixed + (x * width + i) * size
-                        poke(like, at, peek(like, at) + peek(like, tile.address + (j * width + i) * size) * number)
 
 
 @helper
@@ -231,3 +190,6 @@ def finish(job, scratch, panel):
     for i in range(panel.rows):
         target = row_address(job, output, base, panel.first + i)
         write_row(output, scratch.rows + i * padded * size, target, d_v, scratch.spare)
+
+
+for_pairs(run, attend=twin(attend, load_queries=load_query_pairs, attend_block=attend_pairs))

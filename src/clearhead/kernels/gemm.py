@@ -8,6 +8,7 @@ sums. A 6 × 64 tile keeps the machine's multiply-add units busy all the time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -39,27 +40,36 @@ class Columns(NamedTuple):
     first: Any
 
 
+class Way(NamedTuple):
+    """How a number of A, spread over the lanes, is multiplied with a vector of B."""
+
+    of_a: ir.Type  # what is spread
+    of_b: ir.Type
+    times: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]  # x, y, z → x · y + z
+
+
+def of_numbers(v: Vectors) -> Way:
+    """Numbers of the type that is computed in."""
+    return Way(v.scalar, v.vec, v.fma)
+
+
+class Product(NamedTuple):
+    """C[rows, width] of A[rows, depth] and B[depth, width], width = vectors · lanes, B and C contiguous."""
+
+    rows: int
+    vectors: int
+    a: Operand
+    b: Any
+    c: Any
+    depth: Any
+
+
 @vector_code
-def multiply(v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value) -> None:
-    """C[rows, width] = A[rows, depth] · B[depth, width], width = vectors · lanes, B and C contiguous."""
-    builder = v.b
-    places = [v.pointer(c, n * v.lanes * v.size) for n in range(rows * vectors)]
-    first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
-    for place, total in zip(places, _accumulate(v, rows, vectors, a, b, first), strict=True):
-        v.store(total, place)
-
-    def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-        start = builder.add(first, i)
-        left = builder.sub(depth, start)
-        here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
-        a_here = a._replace(address=builder.add(a.address, builder.mul(start, a.step)))
-        b_here = builder.add(b, builder.mul(start, v.index(vectors * v.lanes * v.size)))
-        sums = _accumulate(v, rows, vectors, a_here, b_here, here)
-        for place, total in zip(places, sums, strict=True):
-            v.store(builder.fadd(v.load(place), total), place)
-        return []
-
-    v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
+def multiply(
+    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, scale: ir.Value
+) -> None:
+    """C = A · B. Nothing is scaled here: the scale is in B."""
+    by_chunks(v, of_numbers(v), Product(rows, vectors, a, b, c, depth))
 
 
 @vector_code
@@ -67,69 +77,89 @@ def multiply_add(
     v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
 ) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B: the rescaling of online softmax rides along."""
-    sums = _accumulate(v, rows, vectors, a, b, depth)
-    scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(vectors)]
+    onto_rescaled(v, of_numbers(v), Product(rows, vectors, a, b, c, depth), alpha)
+
+
+def by_chunks(v: Vectors, way: Way, product: Product, scale: ir.Value | None = None) -> None:
+    """C = A · B, or that times a scale, summed a chunk at a time."""
+    builder = v.b
+    rows, vectors, a, b, c, depth = product
+    places = [v.pointer(c, n * v.lanes * v.size) for n in range(rows * vectors)]
+    first = builder.select(builder.icmp_signed("<", depth, v.index(CHUNK)), depth, v.index(CHUNK))
+    for place, total in zip(places, _accumulate(v, way, product._replace(depth=first)), strict=True):
+        v.store(total if scale is None else builder.fmul(total, scale), place)
+
+    def add_chunk(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        start = builder.add(first, i)
+        left = builder.sub(depth, start)
+        here = builder.select(builder.icmp_signed("<", left, v.index(CHUNK)), left, v.index(CHUNK))
+        a_here = a._replace(address=builder.add(a.address, builder.mul(start, a.step)))
+        b_here = builder.add(b, builder.mul(start, v.index(vectors * v.lanes * v.size)))
+        sums = _accumulate(v, way, Product(rows, vectors, a_here, b_here, c, here))
+        for place, total in zip(places, sums, strict=True):
+            so_far = v.load(place)
+            v.store(builder.fadd(so_far, total) if scale is None else v.fma(total, scale, so_far), place)
+        return []
+
+    v.loop(builder.sub(depth, first), CHUNK, [], add_chunk)
+
+
+def onto_rescaled(v: Vectors, way: Way, product: Product, alpha: ir.Value) -> None:
+    """C[r, :] = C[r, :] · alpha[:] + A · B"""
+    sums = _accumulate(v, way, product)
+    scales = [v.load(v.pointer(alpha, u * v.lanes * v.size)) for u in range(product.vectors)]
     for n, total in enumerate(sums):
         # added at the end, not summed onto: small terms added one by one to a large sum lose their digits
         # (RMS error at n = 4096: 1.2e-8, against 3.1e-8)
-        place = v.pointer(c, n * v.lanes * v.size)
-        v.store(v.fma(v.load(place), scales[n % vectors], total), place)
+        place = v.pointer(product.c, n * v.lanes * v.size)
+        v.store(v.fma(v.load(place), scales[n % product.vectors], total), place)
 
 
-def _accumulate(v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, depth: ir.Value) -> list[ir.Value]:
+def _accumulate(v: Vectors, way: Way, product: Product) -> list[ir.Value]:
     """A · B, one accumulator per row and vector; sums run over depth in order, so the bits never vary."""
+    rows, vectors, a, b, _, depth = product
     width = vectors * v.lanes * v.size
     bases = [v.pointer(a.address, v.b.mul(a.row, v.index(r))) for r in range(rows)]
 
     def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         offset = v.b.mul(i, a.step)
         here = v.pointer(b, v.b.mul(i, v.index(width)))
-        columns = [v.load(v.b.gep(here, [v.index(u * v.lanes * v.size)])) for u in range(vectors)]
+        columns = [v.load(v.b.gep(here, [v.index(u * v.lanes * v.size)]), way.of_b) for u in range(vectors)]
         new = []
         for r in range(rows):
-            x = v.splat(v.load(v.b.gep(bases[r], [offset]), v.scalar))
-            new += [v.fma(x, columns[u], sums[r * vectors + u]) for u in range(vectors)]
+            x = v.splat(v.load(v.b.gep(bases[r], [offset]), way.of_a))
+            new += [way.times(x, columns[u], sums[r * vectors + u]) for u in range(vectors)]
         return new
 
     return v.loop(depth, 1, [v.const(0.0)] * (rows * vectors), step)
 
 
-def _products(vectors):
-    """The two products of attention for panels that are `vectors` wide; the last few rows go by twos and ones."""
+def products(vectors: int, tile_product: Any, name: str) -> Any:
+    """A product of any number of rows, in panels `vectors` wide; the last few rows go by twos and ones.
 
-    def product(like, a, b, c, rows, depth):
-        width = vectors * lanes_of(like) * size_of(like)
-        r = 0
-        while rows - r >= ROWS:
-            multiply(like, ROWS, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
-            r += ROWS
-        while rows - r >= 2:
-            multiply(like, 2, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
-            r += 2
-        if rows - r:
-            multiply(like, 1, vectors, Operand(a.address + r * a.row, a.row, a.step), b, c + r * width, depth)
+    by: what the product of a tile is scaled by, or where what its sums so far are scaled by lies.
+    """
 
-    def product_add(like, a, b, c, rows, depth, alpha):
+    def product(like, a, b, c, rows, depth, by):
         width = vectors * lanes_of(like) * size_of(like)
         r = 0
         while rows - r >= ROWS:
             here = Operand(a.address + r * a.row, a.row, a.step)
-            multiply_add(like, ROWS, vectors, here, b, c + r * width, depth, alpha)
+            tile_product(like, ROWS, vectors, here, b, c + r * width, depth, by)
             r += ROWS
         while rows - r >= 2:
             here = Operand(a.address + r * a.row, a.row, a.step)
-            multiply_add(like, 2, vectors, here, b, c + r * width, depth, alpha)
+            tile_product(like, 2, vectors, here, b, c + r * width, depth, by)
             r += 2
         if rows - r:
             here = Operand(a.address + r * a.row, a.row, a.step)
-            multiply_add(like, 1, vectors, here, b, c + r * width, depth, alpha)
+            tile_product(like, 1, vectors, here, b, c + r * width, depth, by)
 
-    return [named_helper(f"{f.__name__}_{vectors}", f) for f in (product, product_add)]
+    return named_helper(f"{name}_{vectors}", product)
 
 
-_wide, _wide_add = _products(WIDEST)
-_middle, _middle_add = _products(MIDDLE)
-_narrow, _narrow_add = _products(1)
+_wide, _middle, _narrow = (products(n, multiply, "product") for n in (WIDEST, MIDDLE, 1))
+_wide_add, _middle_add, _narrow_add = (products(n, multiply_add, "product_add") for n in (WIDEST, MIDDLE, 1))
 
 
 @inlined
@@ -137,11 +167,11 @@ def score(like, vectors, keys, queries, tile, count, depth):
     """tile[key, query] = keys · queries, for `count` Rows of keys."""
     a = Operand(keys.address, keys.step, size_of(like))
     if vectors == WIDEST:
-        _wide(like, a, queries, tile, count, depth)
+        _wide(like, a, queries, tile, count, depth, 1)
     elif vectors == 1:
-        _narrow(like, a, queries, tile, count, depth)
+        _narrow(like, a, queries, tile, count, depth, 1)
     else:
-        _middle(like, a, queries, tile, count, depth)
+        _middle(like, a, queries, tile, count, depth, 1)
 
 
 @helper
@@ -165,18 +195,24 @@ def panel_vectors(like, columns):
     return MIDDLE if columns <= MIDDLE * lanes else WIDEST
 
 
-@helper
-def add_columns(like, a, b, c, rows, columns, ones):
+def columns_adder(wide: Any, middle: Any, narrow: Any, name: str) -> Any:
     """C += A · B for `columns` Columns of all rows of B, and of so many rows of C. ones: a row of ones."""
-    size, lanes = size_of(like), lanes_of(like)
-    x = 0
-    while x < columns:
-        vectors = panel_vectors(like, columns - x)
-        source, target = b.address + x * b.rows * size, c.address + (x * c.rows + c.first * vectors * lanes) * size
-        if vectors == WIDEST:
-            _wide_add(like, a, source, target, rows, b.rows, ones)
-        elif vectors == 1:
-            _narrow_add(like, a, source, target, rows, b.rows, ones)
-        else:
-            _middle_add(like, a, source, target, rows, b.rows, ones)
-        x += vectors * lanes
+
+    def add(like, a, b, c, rows, columns, ones):
+        size, lanes = size_of(like), lanes_of(like)
+        x = 0
+        while x < columns:
+            vectors = panel_vectors(like, columns - x)
+            source, target = b.address + x * b.rows * size, c.address + (x * c.rows + c.first * vectors * lanes) * size
+            if vectors == WIDEST:
+                wide(like, a, source, target, rows, b.rows, ones)
+            elif vectors == 1:
+                narrow(like, a, source, target, rows, b.rows, ones)
+            else:
+                middle(like, a, source, target, rows, b.rows, ones)
+            x += vectors * lanes
+
+    return named_helper(name, add)
+
+
+add_columns = columns_adder(_wide_add, _middle_add, _narrow_add, "add_columns")

@@ -12,10 +12,12 @@ import numpy as np
 from clearhead.call import Call
 from clearhead.kernels import backward
 from clearhead.kernels.description import Description
+from clearhead.kernels.formats import BFLOAT16, stored_kind
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
-from clearhead.kernels.launch import launch_kernel, operations
-from clearhead.kernels.plan import backward_plan, shape_of
+from clearhead.kernels.launch import launch_packed, operations
+from clearhead.kernels.plan import backward_plan, computed_as, shape_of
+from clearhead.kernels.structs import PAIRS, pack
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tile import LOG2E
@@ -161,7 +163,9 @@ class _Pass:
             panel_size=panel.end,
         )
         room = plan.scratch.end + block.end + plan.panels * panel.end
-        launch_kernel(backward.run, description, call, plan.tasks, room, 2.5 * operations(call))
+        paired = computed_as(call) == PAIRS and stored_kind(self.gradient.dtype) == BFLOAT16
+        kind = PAIRS if paired else call.kind
+        launch_packed(backward.run, pack(description), kind, plan.tasks, room, 2.5 * operations(call))
 
     def queries_gradient(self) -> np.ndarray:
         """Summed over the parts of the keys, in order."""

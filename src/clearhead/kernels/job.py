@@ -40,6 +40,7 @@ class Scratch(NamedTuple):
     queries: int  # (d, width): the panel, turned
     rows: int  # (width, max(d, d_v)): the panel as it comes and as it leaves
     tile: int  # (BLOCK, width): scores, then their exponentials; rows are keys
+    pairs: int  # (BLOCK / 2, width): the exponentials of two keys each, in bfloat16
     mixed: int  # (d_v, width): Σ exponential · value
     top: int  # (width,): the largest score so far, in powers of two
     total: int  # (width,): Σ exponential
@@ -59,13 +60,14 @@ class Scratch(NamedTuple):
     end: int
 
 
-def scratch_for(itemsize: int, width: int, d: int, d_v: int, ranges: int) -> Scratch:
+def scratch_for(itemsize: int, width: int, d: int, d_v: int, ranges: int, *, paired: bool) -> Scratch:
     """Where each part of the scratch lies."""
     lanes = TARGET.lanes(itemsize)
     d, d_v = -(-d // lanes) * lanes, -(-d_v // lanes) * lanes
     tile = BLOCK * width
     scratch: Scratch = laid_out(
-        Scratch, itemsize, queries=d * width, rows=width * max(d, d_v), tile=tile, mixed=d_v * width,
+        Scratch, itemsize, queries=d * width, rows=width * max(d, d_v), tile=tile,
+        pairs=tile // 2 if paired else 0, mixed=d_v * width,
         top=width, total=width, alpha=width, low=ranges * width, high=ranges * width, residue=width,
         hash_low=width, hash_high=width,
         keys=BLOCK * d, values=BLOCK * d_v, clean=BLOCK * d_v, allowed=tile, bias_rows=tile, bias=tile, spare=lanes,

@@ -14,7 +14,7 @@ from clearhead.call import Call
 from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, packed_job
 from clearhead.kernels.join import join
-from clearhead.kernels.plan import Plan, forward_plan, shape_of
+from clearhead.kernels.plan import Plan, computed_as, forward_plan, shape_of
 from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
@@ -69,7 +69,7 @@ def sums_of(call: Call) -> Sums:
 
 def without_values(call: Call) -> Call:
     """The same call with values of a single 0, for what does not depend on them."""
-    return replace(call, v=np.broadcast_to(np.zeros((), call.kind), (*call.k.shape[:-1], 1)))
+    return replace(call, v=np.broadcast_to(np.zeros((), call.v.dtype), (*call.k.shape[:-1], 1)))
 
 
 def run(call: Call, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None = None) -> None:
@@ -114,7 +114,7 @@ def plan_of(call: Call) -> Plan:
 def _attend(call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None) -> None:
     arrays = Arrays.of(call, output, lse, sums)
     launch_packed(
-        forward.run, packed_job(call, plan, arrays), call.kind, plan.tasks, plan.scratch.end, operations(call)
+        forward.run, packed_job(call, plan, arrays), computed_as(call), plan.tasks, plan.scratch.end, operations(call)
     )
 
 
@@ -122,7 +122,7 @@ def launch_kernel(
     kernel: Callable[..., int], description: Any, call: Call, tasks: int, room: int, operations: float
 ) -> None:
     """Run a kernel, on as many threads as `operations` are worth, each with `room` bytes of scratch."""
-    launch_packed(kernel, pack(description), call.kind, tasks, room, operations)
+    launch_packed(kernel, pack(description), computed_as(call), tasks, room, operations)
 
 
 def launch_packed(

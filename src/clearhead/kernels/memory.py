@@ -91,6 +91,13 @@ def clear(v: Vectors, address: ir.Value, count: ir.Value) -> None:
 
 
 @vector_code
+def fill(v: Vectors, address: ir.Value, count: ir.Value, value: ir.Value) -> None:
+    """Set `count` numbers in scratch, a multiple of the lanes, to a value."""
+    numbers = v.splat(value)
+    v.each(count, address, change=lambda _: numbers)
+
+
+@vector_code
 def copy(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
     """Copy `count` numbers within scratch."""
     cgutils.raw_memcpy(v.b, v.pointer(target), v.pointer(source), count, v.size, align=1)

@@ -16,8 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined, kernel
-from clearhead.kernels.forward import begin, finish, mix_tile, note_allowed, rows_finite, split_inverse
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
+from clearhead.kernels.forward import (
+    begin,
+    finish,
+    load_values,
+    mix_tile,
+    split_inverse,
+)
 from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
 from clearhead.kernels.memory import (
@@ -37,11 +43,12 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.places import count_unmasked, note_unmasked, score_block, spoil_query
+from clearhead.kernels.paired import mix_kept, values_of_pairs
+from clearhead.kernels.places import count_unmasked, note_unmasked, score_block, score_block_of_pairs, spoil_query
 from clearhead.kernels.scores import (
-    block_rows,
     head_address,
     load_queries,
+    load_query_pairs,
     load_ranges,
     panel_of,
     row_address,
@@ -49,6 +56,7 @@ from clearhead.kernels.scores import (
 )
 from clearhead.kernels.shaping import soften_and_keep
 from clearhead.kernels.statistics import catch_up, rank, read_statistics
+from clearhead.kernels.strange import note_allowed
 from clearhead.kernels.structs import WORD, addressed, laid_out, view
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.tasks import taken
@@ -159,8 +167,7 @@ def watch_panel(watch, scratch, notes, panel):
                 rank(like, tile, key, watch.kept, notes.best, notes.best_keys)
                 if first_time:
                     count(watch, scratch, notes, panel, block, noted)
-                values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
-                guarded = careful == 1 and not rows_finite(like, values, keys, job.d_v)
+                values, guarded = load_values(job, scratch, panel.head, block, careful)
                 if guarded:
                     note_allowed(like, tile, scratch.allowed)
                 kept = notes.exponentials + key * width * size
@@ -346,3 +353,15 @@ def write_best(watch, notes, panel, i, share):
         if best.address != 0:
             poke(like, weights + j * best.column, cast(like, weight))
             poke_long(numbers + j * best_keys.column, number)
+
+
+for_pairs(
+    run,
+    watch_panel=twin(
+        watch_panel,
+        load_queries=load_query_pairs,
+        score_block=score_block_of_pairs,
+        load_values=values_of_pairs,
+        mix_tile=mix_kept,
+    ),
+)

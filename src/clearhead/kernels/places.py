@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined
-from clearhead.kernels.forward import note_allowed
-from clearhead.kernels.gemm import score
+from clearhead.kernels.compiler import helper, inlined, twin
 from clearhead.kernels.job import FULL, NO_BIAS
 from clearhead.kernels.memory import all_finite, cast, clear, peek_flag, poke, size_of
-from clearhead.kernels.scores import block_rows, shape_scores
+from clearhead.kernels.scores import multiply_key_pairs, multiply_keys, shape_scores
+from clearhead.kernels.strange import note_allowed
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import count_allowed
 
@@ -25,15 +24,13 @@ def score_block(job, scratch, panel, block, counting, spoilt):
 
     counting: whether these are to be counted. spoilt: whether they are wanted in any case.
     """
-    like = job.like
-    rows = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    score(like, job.vectors, rows, scratch.queries, scratch.tile, block.keys, job.d)
+    multiply_keys(job, scratch, panel, block)
     noted = spoilt
     if counting and not noted and not nothing_masked(job, block):
-        noted = not all_finite(like, scratch.tile, block.keys * job.width)
+        noted = not all_finite(job.like, scratch.tile, block.keys * job.width)
     if noted:
         note_unmasked(job, scratch, panel, block)
-        score(like, job.vectors, rows, scratch.queries, scratch.tile, block.keys, job.d)
+        multiply_keys(job, scratch, panel, block)
     shape_scores(job, scratch, panel, block)
     return noted
 
@@ -78,3 +75,6 @@ def spoil_query(job, scratch, keys, tile, i, masked):
     for j in range(keys):
         number = np.nan if peek_flag(scratch.allowed + j * width + i) else masked
         poke(like, tile + (j * width + i) * size, cast(like, number))
+
+
+score_block_of_pairs = twin(score_block, multiply_keys=multiply_key_pairs)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearhead.call import Call
+from clearhead.kernels.formats import BFLOAT16, stored_kind
 from clearhead.kernels.gemm import MIDDLE, WIDEST
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
+from clearhead.kernels.structs import PAIRS
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.thin import is_thin
 from clearhead.matrices import cell_length
@@ -52,6 +54,7 @@ class Shape(NamedTuple):
     kv_heads: int
     itemsize: int
     ranges: int
+    paired: bool = False  # the products are of pairs of bfloat16
 
     @property
     def lanes(self) -> int:
@@ -62,11 +65,17 @@ class Shape(NamedTuple):
         return max(self.heads // max(self.kv_heads, 1), 1)
 
 
+def computed_as(call: Call) -> np.dtype[Any]:
+    """What a call's kernel is compiled for: the type that is computed in, or pairs of bfloat16 where all are such."""
+    paired = TARGET.pairs and all(stored_kind(x.dtype) == BFLOAT16 for x in (call.q, call.k, call.v))
+    return PAIRS if paired else call.kind
+
+
 def shape_of(call: Call) -> Shape:
     """The shape of a call."""
     return Shape(
         call.n_q, call.n_k, call.q.shape[-1], call.d_v, math.prod(call.batch_shape), call.heads, call.kv_heads,
-        call.kind.itemsize, 0 if call.ranges is None else call.ranges.low.shape[-2],
+        call.kind.itemsize, 0 if call.ranges is None else call.ranges.low.shape[-2], computed_as(call) == PAIRS,
     )  # fmt: skip
 
 
@@ -125,8 +134,8 @@ def _plan(shape: Shape, *, folded: int, vectors: int, split: int) -> Plan:
         splits=splits,
         tasks=panels * heads * splits,
         heads_per_task=1,
-        thin=vectors == 1 and is_thin(shape.n_q * folded, shape.d, shape.d_v, shape.lanes),
-        scratch=scratch_for(shape.itemsize, width, shape.d, shape.d_v, shape.ranges),
+        thin=vectors == 1 and is_thin(shape.n_q * folded, shape.d, shape.d_v, shape.lanes * (1 + shape.paired)),
+        scratch=scratch_for(shape.itemsize, width, shape.d, shape.d_v, shape.ranges, paired=shape.paired),
     )
 
 

@@ -29,6 +29,7 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
+from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_stored, copy_stored, score_pairs
 from clearhead.kernels.shaping import add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
 from clearhead.kernels.structs import AXES, WORD
 from clearhead.kernels.thin import thin_scores
@@ -85,6 +86,25 @@ def load_queries(job, scratch, panel):
     stretch(like, scratch.queries, d * width, factor, cast(like, job.scale - factor))
     if job.thin:  # they are wanted as rows too, scaled
         turn_rows(like, turned, Rows(scratch.rows, d * size), d, width)
+
+
+@helper
+def load_query_pairs(job, scratch, panel):
+    """The same in pairs of neighbouring columns, as they are stored, not scaled. A handful stay rows."""
+    like, query, width, d = job.like, job.query, job.width, job.d
+    lanes = lanes_of(like)
+    turned = Rows(scratch.queries, width * PAIR)
+    base = head_address(job, query, panel.head)
+    if job.folded == 1 and panel.rows == width and query.column == STORED and d % (2 * lanes) == 0:
+        turn_rows(like, Rows(row_address(job, query, base, panel.first), query.row), turned, width, d // 2)
+        return
+    padded = round_up((d + 1) // 2, lanes)
+    clear(like, scratch.rows, width * padded)
+    for r in range(panel.rows):
+        source = row_address(job, query, base, panel.first + r)
+        copy_stored(like, source, query.column, scratch.rows + r * padded * PAIR, d)
+    if not job.thin:
+        turn_rows(like, Rows(scratch.rows, padded * PAIR), turned, width, padded)
 
 
 @helper
@@ -187,6 +207,34 @@ def score_tile(job, scratch, panel, block):
     else:
         score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
     shape_scores(job, scratch, panel, block)
+
+
+@inlined
+def multiply_keys(job, scratch, panel, block):
+    """The products of a block of keys with a panel of queries, scaled, into the tile."""
+    keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
+    score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
+
+
+@inlined
+def multiply_key_pairs(job, scratch, panel, block):
+    """The same of pairs."""
+    like = job.like
+    keys = stored_rows(job, job.key, panel.head, block, scratch.keys, job.d)
+    score_pairs(like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d, cast(like, job.scale))
+
+
+@helper
+def stored_rows(job, array, head, block, target, columns):
+    """A block of bfloat16: where it lies if its rows are pairs there, else copied, with a zero after an odd column."""
+    source = head_address(job, array, head) + block.key * array.row
+    if array.column == STORED and columns % 2 == 0:
+        return Rows(source, array.row)
+    step = (columns + columns % 2) * STORED
+    for r in range(block.keys):
+        copy_stored(job.like, source + r * array.row, array.column, target + r * step, columns)
+        clear_stored(job.like, target + r * step + columns * STORED, columns % 2)
+    return Rows(target, step)
 
 
 @helper

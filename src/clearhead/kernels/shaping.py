@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
+from clearhead.kernels.pairs import rounded
 from clearhead.kernels.tile import (
     LOG2E,
     MINUS_INF,
@@ -14,6 +15,7 @@ from clearhead.kernels.tile import (
     beside_of,
     each_column,
     each_vector,
+    fold_pairs,
     fold_rows,
     is_finite,
     product,
@@ -39,14 +41,21 @@ def soften_and_keep(
     each_column(v, tile, lambda offset: _soften(v, tile, offset, (top, total, alpha), (moment, kept)))
 
 
+@vector_code
+def soften_pairs(v: Vectors, tile: Tile, top: ir.Value, total: ir.Value, alpha: ir.Value, pairs: ir.Value) -> None:
+    """`soften`, whose exponentials go, rounded, into pairs[key / 2, query]. After an odd key comes a row of −inf."""
+    each_column(v, tile, lambda offset: _soften(v, tile, offset, (top, total, alpha), pairs=pairs))
+
+
 def _soften(
     v: Vectors,
     tile: Tile,
     offset: ir.Value,
     running: tuple[ir.Value, ir.Value, ir.Value],
     watched: tuple[ir.Value, ir.Value] | None = None,
+    pairs: ir.Value | None = None,
 ) -> None:
-    """One vector column of `soften`, and of `soften_and_keep` where it is watched."""
+    """One vector column of `soften`, of `soften_and_keep` where it is watched, and of `soften_pairs`."""
     builder = v.b
     top, total, alpha = running
     kept = None if watched is None else beside_of(v, tile, watched[1])
@@ -72,7 +81,15 @@ def _soften(
         return [builder.fadd(sums[0], value), v.fma(value, v.above_least(below), sums[1])]
 
     zeros = [v.const(0.0)] * (1 if kept is None else 2)
-    chains = fold_rows(v, tile, offset, zeros, exponential)
+    if pairs is None:
+        chains = fold_rows(v, tile, offset, zeros, exponential)
+    else:
+        beside = beside_of(v, tile, pairs)
+        chains = fold_pairs(
+            v, tile, offset,
+            lambda p: v.exp2(builder.fsub(v.load(p), reference)),
+            lambda one, other, row: v.store(rounded(v, one, other), beside(offset, row)),
+        )  # fmt: skip
     sums, *moments = (builder.fadd(builder.fadd(a, b), builder.fadd(c, d)) for a, b, c, d in zip(*chains, strict=True))
     total_so_far = v.load(v.pointer(total, offset))
     if watched is not None:

@@ -3,8 +3,8 @@
 A struct is a NamedTuple of whole numbers, floats, `Axes` and other structs. Python fills one in by keyword and packs
 it; a kernel is handed the address, and with `job = view(Job, like, address)` it says `job.n_q` and `job.query.row`.
 What goes from function to function is then one address, where a NamedTuple would be copied word by word. Any mixture
-of types, layouts and options makes the same struct, so a kernel is compiled for float32 and for float64 and for
-nothing else: `job.like` is a number of the type it computes in.
+of types, layouts and options makes the same struct, so a kernel is compiled for float32, for float64, for pairs of
+bfloat16 and for nothing else: `job.like` is a number of the type it computes in.
 
 Scratch is described by structs too. Python says how much each part of it needs (`laid_out`), and each thread turns
 that into the addresses of its own memory (`addressed`).
@@ -20,6 +20,7 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.core.typing.templates import AttributeTemplate
@@ -29,6 +30,7 @@ WORD = 8
 CACHE_LINE = 64
 AXES = 8  # leading axes that a kernel walks over: parts of the keys, up to five batch axes, key heads, query heads
 I64 = ir.IntType(64)
+PAIRS = np.dtype(np.int16)  # what a kernel is compiled for whose products are of pairs of bfloat16
 
 
 class Axes(tuple[int, ...]):
@@ -145,12 +147,13 @@ def _read_attribute(context: Any, builder: ir.IRBuilder, owner: Struct, address:
 
 @intrinsic
 def view(typing: Any, kind: Any, like: Any, address: Any) -> Any:
-    """The struct that lies at an address."""
+    """The struct that lies at an address. `like`: a number of the type to compute in, or of PAIRS."""
 
     def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
         return args[2]
 
-    return Struct(kind.instance_class, like)(kind, like, types.intp), codegen
+    element = types.float32 if like == types.int16 else like  # around products of pairs, all is float32
+    return Struct(kind.instance_class, element)(kind, like, types.intp), codegen
 
 
 @intrinsic

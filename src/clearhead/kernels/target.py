@@ -20,6 +20,7 @@ class Target(NamedTuple):
     rows: int
     vectors: int
     converts_half: bool  # whether float16 is converted by an instruction
+    pairs: bool = False  # whether one multiplies and adds pairs of bfloat16, twice as many numbers as of float32
 
     def lanes(self, itemsize: int) -> int:
         """Numbers in one vector."""
@@ -39,7 +40,7 @@ def detect() -> Target:
     """What numba will compile for in this process."""
     features = _features()
     if "avx512f" in features:  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
-        return Target("avx512", 64, rows=6, vectors=4, converts_half=True)
+        return Target("avx512", 64, rows=6, vectors=4, converts_half=True, pairs="avx512bf16" in features)
     if "avx2" in features and "fma" in features:  # 12 of 16
         return Target("avx2", 32, rows=6, vectors=2, converts_half="f16c" in features)
     if "neon" in features:  # 24 of 32; reasoned, not measured

@@ -3,6 +3,7 @@
 With queries in lanes every number of a key is spread over a vector of which a few queries use a quarter or less. Here
 the width of keys and values lies in lanes instead, so each of their numbers is loaded once, sixteen at a time, and used
 for four queries. What comes out lies as everywhere else: a tile of scores [key, query], values mixed [column, query].
+Pairs of bfloat16 are multiplied as they are stored, so a cache of them is read once and never converted.
 Over 4,096 keys with 4 queries for each of 8 heads this takes 40 % of the time (`make bench ARGS="--only decode"`).
 """
 
@@ -12,17 +13,18 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from clearhead.kernels.compiler import helper
-from clearhead.kernels.memory import Rows, clear, lanes_of, size_of, turn_rows
+from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.memory import Rows, cast, clear, lanes_of, size_of, turn_rows
+from clearhead.kernels.pairs import STORED, dot, paired
 from clearhead.kernels.tile import Tile
-from clearhead.kernels.vector import I32, Vectors, vector_code
+from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
 FOUR = 4  # queries, and keys or vectors of columns: 16 sums in registers
 MOST = 8  # queries; with more, the other way is as fast
 
 
 def is_thin(rows: int, d: int, d_v: int, lanes: int) -> bool:
-    """Whether a panel has so few queries that these products are the faster ones."""
+    """Whether a panel has so few queries that these products are the faster ones. lanes: numbers loaded at once."""
     return rows <= MOST and lanes >= FOUR and d % lanes == 0 and d_v % lanes == 0
 
 
@@ -38,17 +40,46 @@ def thin_scores(job, scratch, keys, rows, count):
 
 
 @helper
-def thin_mix(job, scratch, values, rows, count):
-    """scratch.mixed[column, query] ← mixed · alpha + Σ tile[key, query] · value[key, column], with scratch.clean"""
+def thin_scores_pairs(job, scratch, keys, rows, count):
+    """The same of pairs of bfloat16, keys and queries as they are stored."""
     like = job.like
     lanes, size = lanes_of(like), size_of(like)
-    spare, columns = scratch.clean, job.d_v
-    clear(like, spare, lanes * columns)
+    clear(like, scratch.tile, count * lanes)
     for first in range(0, rows, FOUR):
+        queries = scratch.rows + first * job.d * STORED
         tile = Tile(scratch.tile + first * size, count, lanes)
-        weighed(like, values, tile, spare + first * columns * size, columns)
-    turned = spare + lanes * columns * size
-    turn_rows(like, Rows(spare, columns * size), Rows(turned, lanes * size), lanes, columns)
+        dots_of_pairs(like, keys, queries, job.d, tile, cast(like, job.scale))
+
+
+@helper
+def thin_mix(job, scratch, values, rows, count):
+    """scratch.mixed[column, query] ← mixed · alpha + Σ tile[key, query] · value[key, column], with scratch.clean"""
+    lanes, size = lanes_of(job.like), size_of(job.like)
+    clear(job.like, scratch.clean, lanes * job.d_v)
+    for first in range(0, rows, FOUR):
+        target = scratch.clean + first * job.d_v * size
+        weighed(job.like, values, Tile(scratch.tile + first * size, count, lanes), target, job.d_v)
+    add_turned(job, scratch)
+
+
+@helper
+def thin_mix_pairs(job, scratch, values, rows, count):
+    """The same of pairs of bfloat16, values as they are stored and weights in scratch.pairs."""
+    lanes, size = lanes_of(job.like), size_of(job.like)
+    clear(job.like, scratch.clean, lanes * job.d_v)
+    for first in range(0, rows, FOUR):
+        target = scratch.clean + first * job.d_v * size
+        weighed_pairs(job.like, values, Tile(scratch.pairs + first * size, count, lanes), target, job.d_v)
+    add_turned(job, scratch)
+
+
+@inlined
+def add_turned(job, scratch):
+    """scratch.mixed[column, query] ← mixed · alpha + what lies in scratch.clean by rows, one for each query."""
+    like, columns = job.like, job.d_v
+    lanes, size = lanes_of(like), size_of(like)
+    turned = scratch.clean + lanes * columns * size
+    turn_rows(like, Rows(scratch.clean, columns * size), Rows(turned, lanes * size), lanes, columns)
     rescale(like, scratch.mixed, scratch.alpha, turned, columns)
 
 
@@ -84,19 +115,51 @@ def dots(v: Vectors, keys: Rows, queries: ir.Value, d: ir.Value, tile: Tile) -> 
     _by_fours(v, tile.keys, 1, some)
 
 
-def _by_fours(v: Vectors, count: ir.Value, step: int, some: Callable[[ir.Value, int], None]) -> None:
-    """some(first, 4) for every four steps of `count`, then some(first, 1) for what is left."""
+@vector_code
+def dots_of_pairs(v: Vectors, keys: Rows, queries: ir.Value, d: ir.Value, tile: Tile, scale: ir.Value) -> None:
+    """Four neighbours of a tile's row, for each key: its products with four rows of queries, scaled.
+
+    d: a multiple of twice the lanes.
+    """
+    builder = v.b
+    row_bytes = builder.mul(d, v.index(STORED))
+    rows = [v.pointer(queries, builder.mul(row_bytes, v.index(r))) for r in range(FOUR)]
+    factor = v.splat(scale)
+    four = builder.shuffle_vector(factor, factor, ir.Constant(ir.VectorType(I32, FOUR), list(range(FOUR))))
+
+    def some(first: ir.Value, count: int) -> None:
+        places = [builder.add(first, v.index(n)) for n in range(count)]
+        sources = [v.pointer(keys.address, builder.mul(place, keys.step)) for place in places]
+
+        def step(x: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            offset = builder.mul(x, v.index(STORED))
+            wanted, found = ([v.load(builder.gep(p, [offset]), v.words) for p in group] for group in (rows, sources))
+            both = [(f, w) for f in found for w in wanted]
+            return [dot(v, f, w, total) for (f, w), total in zip(both, sums, strict=True)]
+
+        sums = v.loop(d, 2 * v.lanes, [v.const(0.0)] * (count * FOUR), step)
+        for n, place in enumerate(places):
+            scores = builder.fmul(_sums_of_four(v, sums[n * FOUR : (n + 1) * FOUR]), four)
+            v.store(scores, v.pointer(tile.address, builder.mul(place, v.index(v.lanes * v.size))))
+
+    _by_fours(v, tile.keys, 1, some)
+
+
+def _by_fours(
+    v: Vectors, count: ir.Value, step: int, some: Callable[[ir.Value, int], None], at_once: int = FOUR
+) -> None:
+    """some(first, 4) for every four steps of `count`, or as many `at_once`, then some(first, 1) for what is left."""
 
     def many(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-        some(i, FOUR)
+        some(i, at_once)
         return []
 
     def one(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
         some(v.b.add(bulk, i), 1)
         return []
 
-    bulk = v.b.sub(count, v.b.srem(count, v.index(FOUR * step)))
-    v.loop(bulk, FOUR * step, [], many)
+    bulk = v.b.sub(count, v.b.srem(count, v.index(at_once * step)))
+    v.loop(bulk, at_once * step, [], many)
     v.loop(v.b.sub(count, bulk), step, [], one)
 
 
@@ -145,6 +208,44 @@ def weighed(v: Vectors, values: Rows, tile: Tile, target: ir.Value, columns: ir.
                 v.store(sums[r * count + n], v.pointer(target, builder.add(row, v.index(n * vector))))
 
     _by_fours(v, columns, v.lanes, some)
+
+
+@vector_code
+def weighed_pairs(v: Vectors, values: Rows, weights: Tile, target: ir.Value, columns: ir.Value) -> None:
+    """Four rows of target: the values of all keys, weighed by four neighbours of the rows of pairs of weights.
+
+    columns: a multiple of twice the lanes.
+    """
+    builder = v.b
+    vector = v.lanes * v.size
+    stored = ir.VectorType(I16, 2 * v.lanes)
+
+    def some(x: ir.Value, count: int) -> None:
+        base, of_weights = v.pointer(values.address, builder.mul(x, v.index(STORED))), v.pointer(weights.address)
+
+        def add(j: ir.Value, second: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+            """The key number j, and the one whose row is `second` bytes further."""
+            here = builder.gep(base, [builder.mul(j, values.step)])
+            at = builder.gep(of_weights, [builder.mul(builder.sdiv(j, v.index(2)), v.index(vector))])
+            found: list[ir.Value] = []
+            for n in range(count):
+                first = builder.gep(here, [v.index(n * vector)])
+                found += paired(v, v.load(first, stored), v.load(builder.gep(first, [second]), stored))
+            shares = [v.splat(v.load(builder.gep(at, [v.index(r * v.size)]), v.word)) for r in range(FOUR)]
+            both = [(share, f) for share in shares for f in found]
+            return [dot(v, share, f, total) for (share, f), total in zip(both, sums, strict=True)]
+
+        whole = builder.sub(weights.keys, builder.srem(weights.keys, v.index(2)))
+        sums = v.loop(whole, 2, [v.const(0.0)] * (2 * count * FOUR), lambda j, sums: add(j, values.step, sums))
+        # an odd key stands beside itself, where its weight is 0
+        left = builder.sub(weights.keys, whole)
+        sums = v.loop(left, 1, sums, lambda _, sums: add(whole, v.index(0), sums))
+        for r in range(FOUR):
+            row = builder.mul(builder.add(x, builder.mul(columns, v.index(r))), v.index(v.size))
+            for n in range(2 * count):
+                v.store(sums[r * 2 * count + n], v.pointer(target, builder.add(row, v.index(n * vector))))
+
+    _by_fours(v, columns, 2 * v.lanes, some, at_once=2)
 
 
 @vector_code

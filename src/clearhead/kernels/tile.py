@@ -71,6 +71,35 @@ def fold_rows(v: Vectors, tile: Tile, offset: ir.Value, carried: list[ir.Value],
     return [sums[u * n : (u + 1) * n] for u in range(UNROLL)]
 
 
+def fold_pairs(
+    v: Vectors, tile: Tile, offset: ir.Value, change: Callable[[ir.Value], ir.Value], put: Callable[..., None]
+) -> list[list[ir.Value]]:
+    """Sum change(pointer) over the rows of one vector column, as `fold_rows` does, and put(two of them, their number).
+
+    The number of rows is even, or one more is there.
+    """
+    stride = v.b.mul(tile.width, v.index(v.size))
+    base = v.pointer(tile.address, offset)
+    bulk = v.b.sub(tile.keys, v.b.srem(tile.keys, v.index(UNROLL)))
+
+    def some(row: ir.Value, count: int) -> list[ir.Value]:
+        found = [change(v.b.gep(base, [v.b.mul(v.b.add(row, v.index(u)), stride)])) for u in range(count)]
+        for u in range(0, count, 2):
+            put(found[u], found[u + 1], v.b.sdiv(v.b.add(row, v.index(u)), v.index(2)))
+        return found
+
+    def turn(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        return [v.b.fadd(x, y) for x, y in zip(sums, some(i, UNROLL), strict=True)]
+
+    def last(i: ir.Value, rest: list[ir.Value]) -> list[ir.Value]:
+        first, second = some(v.b.add(bulk, i), 2)
+        return [v.b.fadd(v.b.fadd(rest[0], first), second)]
+
+    sums = v.loop(bulk, UNROLL, [v.const(0.0)] * UNROLL, turn)
+    sums = sums[1:] + v.loop(v.b.sub(tile.keys, bulk), 2, sums[:1], last)
+    return [[x] for x in sums]
+
+
 def each_vector(v: Vectors, tile: Tile, change: Callable[[ir.Value], Callable[[ir.Value, ir.Value], None]]) -> None:
     """Run change(offset)(pointer, row) for every vector of a tile; what it does first is done once for each column."""
 

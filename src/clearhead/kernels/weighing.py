@@ -35,6 +35,26 @@ def weigh(v: Vectors, tile: Tile, other: ir.Value, top: ir.Value, delta: ir.Valu
     Both are 0 where the score is −inf, whatever else is NaN, and where the top is +inf: that is how a lane without a
     query, or whose query saw no key, is marked. other holds dP. top and delta: `width` numbers.
     """
+    _weigh(v, tile, other, top, delta, factor, None)
+
+
+@vector_code
+def weigh_by(
+    v: Vectors, tile: Tile, other: ir.Value, top: ir.Value, delta: ir.Value, factor: ir.Value, inverse: ir.Value
+) -> None:
+    """`weigh`, with P = 2^(tile − top) · inverse."""
+    _weigh(v, tile, other, top, delta, factor, inverse)
+
+
+def _weigh(
+    v: Vectors,
+    tile: Tile,
+    other: ir.Value,
+    top: ir.Value,
+    delta: ir.Value,
+    factor: ir.Value,
+    inverse: ir.Value | None,
+) -> None:
     builder = v.b
     scale = v.splat(factor)
     beside = beside_of(v, tile, other)
@@ -42,11 +62,14 @@ def weigh(v: Vectors, tile: Tile, other: ir.Value, top: ir.Value, delta: ir.Valu
     def column(offset: ir.Value) -> Callable[[ir.Value, ir.Value], None]:
         reference, less = v.load(v.pointer(top, offset)), builder.fneg(v.load(v.pointer(delta, offset)))
         idle = builder.fcmp_ordered("==", reference, v.const(-MINUS_INF))
+        share = None if inverse is None else v.load(v.pointer(inverse, offset))
 
         def weight(p: ir.Value, row: ir.Value) -> None:
             place = beside(offset, row)
             score = v.load(p)
             value = v.exp2(builder.fsub(score, reference))
+            if share is not None:
+                value = builder.fmul(value, share)
             slope = builder.fmul(value, v.fma(v.load(place), scale, less))
             unused = builder.or_(idle, builder.fcmp_ordered("==", score, v.const(MINUS_INF)))
             v.store(builder.select(unused, v.const(0.0), value), p)

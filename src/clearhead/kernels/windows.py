@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from clearhead.kernels.compiler import helper, inlined, kernel
+from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.forward import split_inverse
 from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
@@ -28,10 +28,11 @@ from clearhead.kernels.memory import (
     size_of,
     turn_rows,
 )
-from clearhead.kernels.places import count_unmasked, score_block, spoil_query
+from clearhead.kernels.places import count_unmasked, score_block, score_block_of_pairs, spoil_query
 from clearhead.kernels.scores import (
     head_address,
     load_queries,
+    load_query_pairs,
     load_ranges,
     panel_of,
     row_address,
@@ -209,3 +210,6 @@ def add_to_cells(window, cell, panel, column):
 @helper
 def cell_address(window, array, head, row, column):
     return head_address(window.job, array, head) + row * array.row + column * array.column
+
+
+for_pairs(run, weigh_panel=twin(weigh_panel, load_queries=load_query_pairs, score_block=score_block_of_pairs))

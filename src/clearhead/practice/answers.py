@@ -21,7 +21,7 @@ from clearhead.practice.traces import Trace, trace_of
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """A torch tensor's numbers."""
+    """A torch tensor's numbers: a learner's, or those that one of ours says are to be a tensor."""
 
     array: np.ndarray
 
@@ -73,6 +73,8 @@ def plain(value: Any) -> Any:
     """
     if value is None or value is Ellipsis:
         return None
+    if isinstance(value, Tensor):
+        return value
     for kinds, kind in NUMBERS_AND_TEXT:
         if isinstance(value, kinds):
             return kind(value)

@@ -17,17 +17,21 @@ from clearhead.practice.verdict import Verdict
 from clearhead.practice.workspace import FOLDER, Workspace
 
 RIGHT, WRONG = 0, 1
-DESCRIPTION = words.DESCRIPTION
+DESCRIPTION = words.command.DESCRIPTION
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = words.EXAMPLES(program=parser.prog)
-    parser.add_argument("action", nargs="?", choices=tuple(ACTIONS), metavar="ACTION", help=words.OPTIONS["action"]())
-    parser.add_argument("name", nargs="?", metavar="NAME", help=words.OPTIONS["name"]())
-    parser.add_argument("--file", type=Path, metavar="FILE", help=words.OPTIONS["file"]())
-    parser.add_argument("--give-up", action="store_true", help=words.OPTIONS["give_up"]())
+    parser.epilog = words.command.EXAMPLES(program=parser.prog)
+    parser.add_argument("action", nargs="?", metavar="ACTION", help=words.command.OPTIONS["action"]())
+    parser.add_argument("name", nargs="?", metavar="NAME", help=words.command.OPTIONS["name"]())
+    parser.add_argument("--file", type=Path, metavar="FILE", help=words.command.OPTIONS["file"]())
+    parser.add_argument("--give-up", action="store_true", help=words.command.OPTIONS["give_up"]())
     parser.add_argument(
-        "--workspace", type=Path, default=FOLDER, metavar="FOLDER", help=words.OPTIONS["workspace"](default=FOLDER)
+        "--workspace",
+        type=Path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help=words.command.OPTIONS["workspace"](default=FOLDER),
     )
 
 
@@ -42,12 +46,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def start(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
-    """Begin, or go on: the next exercise, what to do, and its file."""
+    """Begin, or go on: the next exercise or the one that is named, what to do, and its file."""
     if workspace.is_new:
-        report.say(words.WELCOME.filled(folder=workspace.folder))
+        report.say(words.command.WELCOME.filled(folder=workspace.folder))
         lay_down_all(workspace, report)
         workspace.save()
-    current = workspace.current()
+    current = options.name or workspace.current()
     if current is None:
         report.all_done()
         return RIGHT
@@ -74,7 +78,7 @@ def list_all(options: argparse.Namespace, workspace: Workspace, report: Report) 
 def check(options: argparse.Namespace, workspace: Workspace, report: Report) -> int:
     """Check one exercise, and say what comes next."""
     if workspace.is_new and options.file is None:
-        report.say(words.NEW_HERE.filled(folder=workspace.folder))
+        report.say(words.command.NEW_HERE.filled(folder=workspace.folder))
     verdict = checked(chosen_name(options, workspace), workspace, options.file)
     report.verdict(verdict)
     return RIGHT if verdict.right else WRONG
@@ -98,7 +102,7 @@ def solution(options: argparse.Namespace, workspace: Workspace, report: Report) 
     exercise = chosen(options, workspace)
     if not (workspace.standing(exercise.name).passed or options.give_up):
         command = f"{advice.program()} practice solution {exercise.name} --give-up"
-        raise RefusedError(words.NOT_PASSED.filled(name=exercise.name, command=command))
+        raise RefusedError(words.command.NOT_PASSED.filled(name=exercise.name, command=command))
     report.solution(exercise)
     return RIGHT
 
@@ -121,7 +125,7 @@ def check_all(options: argparse.Namespace, workspace: Workspace, report: Report)
     return RIGHT if all(verdict.right for verdict in verdicts) else WRONG
 
 
-ACTIONS: dict[str | None, Callable[[argparse.Namespace, Workspace, Report], int]] = {
+ACTIONS: dict[str, Callable[[argparse.Namespace, Workspace, Report], int]] = {
     "start": start,
     "list": list_all,
     "check": check,
@@ -131,7 +135,7 @@ ACTIONS: dict[str | None, Callable[[argparse.Namespace, Workspace, Report], int]
     "reset": reset,
     "check-all": check_all,
 }
-TAKE_NAME = ("check", "watch", "hint", "solution", "reset")
+TAKE_NAME = ("start", "check", "watch", "hint", "solution", "reset")
 
 
 def checked(name: str, workspace: Workspace, file: Path | None = None) -> Verdict:
@@ -166,28 +170,37 @@ def missing(name: str, error: ModuleNotFoundError) -> Said:
     """What to say of an exercise that needs what is not installed; a module of our own that is missing is a bug."""
     if error.name is None or error.name.startswith("clearhead"):
         raise error
-    return words.NEEDS.filled(name=name, module=error.name, command=advice.install("practice"))
+    return words.command.NEEDS.filled(name=name, module=error.name, command=advice.install("practice"))
 
 
 def _agree(options: argparse.Namespace) -> None:
     """Refuse names and options that do not go together, as errors of usage."""
+    if options.action in exercises.NAMES and options.name is None:  # an exercise alone is to be opened
+        options.action, options.name = "start", options.action
     options.action = options.action or "start"
+    if options.action not in ACTIONS:
+        raise _usage(_unknown_action(options.action))
     if options.name is not None and options.action not in TAKE_NAME:
-        raise _usage(words.TAKES_NO_NAME.filled(action=options.action))
+        commands = {"open": f"{advice.program()} practice start {options.name}"}
+        commands["check"] = f"{advice.program()} practice check {options.name}"
+        raise _usage(words.command.TAKES_NO_NAME.filled(action=options.action, **commands))
     if options.name is not None and options.name not in exercises.NAMES:
         near = difflib.get_close_matches(options.name, exercises.NAMES, n=1, cutoff=0.5)
-        said = (
-            words.UNKNOWN_NEAR.filled(name=options.name, near=near[0])
-            if near
-            else words.UNKNOWN.filled(name=options.name)
-        )
-        raise _usage(said)
+        said = words.command.UNKNOWN_NEAR if near else words.command.UNKNOWN
+        raise _usage(said.filled(name=options.name, near=near[0] if near else ""))
     if options.file is not None and options.action != "check":
-        raise _usage(words.GOES_WITH.filled(option="--file", action="check"))
+        raise _usage(words.command.GOES_WITH.filled(option="--file", action="check"))
     if options.give_up and options.action != "solution":
-        raise _usage(words.GOES_WITH.filled(option="--give-up", action="solution"))
+        raise _usage(words.command.GOES_WITH.filled(option="--give-up", action="solution"))
     if options.workspace.exists() and not options.workspace.is_dir():
-        raise _usage(words.NO_FOLDER.filled(folder=options.workspace))
+        raise _usage(words.command.NO_FOLDER.filled(folder=options.workspace))
+
+
+def _unknown_action(action: str) -> Said:
+    """What to say of an action that there is not; it may be an exercise, misspelled."""
+    near = difflib.get_close_matches(action, [*ACTIONS, *exercises.NAMES], n=1, cutoff=0.5)
+    said = words.command.NO_ACTION_NEAR if near else words.command.NO_ACTION
+    return said.filled(action=action, actions=", ".join(ACTIONS), near=near[0] if near else "")
 
 
 def _usage(said: Said) -> argparse.ArgumentError:

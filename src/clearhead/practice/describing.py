@@ -49,11 +49,11 @@ def probed(part: Part, probe: Probe, shown: Probe, right_at: Callable[[Probe], b
 
     for name, size in sizes.items():
         if size > 1 >= part.smallest.get(name, 1) and belied.get(name) != 1 and right_with(**{name: 1}):
-            return (words.ONLY_ONE.get(name, words.ONLY_WHEN_ONE).filled(letter=name),)
+            return (words.seen.ONLY_ONE.get(name, words.seen.ONLY_WHEN_ONE).filled(letter=name),)
     for a, b in itertools.combinations(sizes, 2):
         # At both sizes: at one it may be right by chance, as a rotation of a single pair is at any base.
         if belied.get(a) != belied.get(b) and right_with(**{b: sizes[a]}) and right_with(**{a: sizes[b]}):
-            return (words.ONLY_WHEN_EQUAL.filled(a=a, b=b),)
+            return (words.seen.ONLY_WHEN_EQUAL.filled(a=a, b=b),)
     return ()
 
 
@@ -64,17 +64,17 @@ def _as_weights(expected: np.ndarray, got: np.ndarray) -> Iterator[Said]:
     rows, columns = got.sum(axis=-1), got.sum(axis=-2)
     ones = expected.sum(axis=-1) > 0.5
     if np.allclose(columns, 1) and not np.allclose(rows[ones], 1):
-        yield words.COLUMNS_SUM_TO_ONE
+        yield words.seen.COLUMNS_SUM_TO_ONE
         return
     if (got < -1e-12).any():
-        yield words.NEGATIVE_WEIGHTS
+        yield words.seen.NEGATIVE_WEIGHTS
     if ones.any() and not np.allclose(rows[ones], 1):
         worst = float(rows[ones][np.argmax(np.abs(rows[ones] - 1))])
-        yield words.ROWS_DO_NOT_SUM.filled(sum=f"{worst:.3g}")
+        yield words.seen.ROWS_DO_NOT_SUM.filled(sum=f"{worst:.3g}")
     leaks = np.argwhere((expected == 0) & (np.abs(got) > 1e-12))
     if leaks.size and (expected == 0).any() and (expected > 0).any():
         query, key = (int(i) for i in leaks[0][-2:])
-        yield (words.FUTURE if _is_causal(expected) and key > query else words.LEAK).filled(
+        yield (words.seen.FUTURE if _is_causal(expected) and key > query else words.seen.LEAK).filled(
             query=query, key=key, weight=f"{float(got[tuple(leaks[0])]):.3g}"
         )
 
@@ -85,6 +85,9 @@ def _is_causal(expected: np.ndarray) -> bool:
 
 def _as_a_whole(expected: np.ndarray, got: np.ndarray, tolerance: float) -> Iterator[Said]:
     """One factor, one number added, or the right rows or columns in another order."""
+    if expected.dtype == bool and got.dtype == bool:
+        yield from _truths(expected, got)
+        return
     a, b = expected.astype(np.float64), got.astype(np.float64)
     if not (np.isfinite(a).all() and np.isfinite(b).all()) or a.size < 2:
         return
@@ -94,16 +97,40 @@ def _as_a_whole(expected: np.ndarray, got: np.ndarray, tolerance: float) -> Iter
         if abs(factor) > 1e-9 and not differing(a * factor, b, tolerance).any():
             shown = f"{factor:.4g}"
             if shown != "1":  # so near that it says nothing
-                yield words.NEGATED if shown == "-1" else words.FACTOR.filled(factor=shown)
+                yield words.seen.NEGATED if shown == "-1" else words.seen.FACTOR.filled(factor=shown)
             return
     added = float(np.median(b - a))
     if not differing(a + added, b, tolerance).any():
-        yield words.ADDED.filled(added=f"{added:.4g}")
+        yield words.seen.ADDED.filled(added=f"{added:.4g}")
         return
-    for axis, said in ((-1, words.COLUMNS_PERMUTED), (-2, words.ROWS_PERMUTED)):
+    for axis, said in ((-1, words.seen.COLUMNS_PERMUTED), (-2, words.seen.ROWS_PERMUTED)):
         if a.ndim >= -axis and a.shape[axis] > 1 and _is_permuted(a, b, axis, tolerance):
             yield said
             return
+    yield from _row_by_row(a, b, tolerance)
+
+
+def _truths(expected: np.ndarray, got: np.ndarray) -> Iterator[Said]:
+    """A mask: how it differs, either way."""
+    extra, missing = int((got & ~expected).sum()), int((expected & ~got).sum())
+    if (expected == ~got).all():
+        yield words.seen.EXCHANGED
+    elif extra or missing:
+        yield words.seen.TOO_MANY_AND_TOO_FEW.filled(extra=extra, missing=missing)
+
+
+def _row_by_row(a: np.ndarray, b: np.ndarray, tolerance: float) -> Iterator[Said]:
+    """Rows that are right but for one factor, or one number added, of each row's own."""
+    if a.ndim < 1 or a.shape[-1] < 3:  # any two numbers are a row of such a kind
+        return
+    large = np.take_along_axis(a, np.abs(a).argmax(axis=-1, keepdims=True), -1)
+    if (large != 0).all():
+        factors = np.take_along_axis(b, np.abs(a).argmax(axis=-1, keepdims=True), -1) / large
+        if (np.abs(factors) > 1e-9).all() and not differing(a * factors, b, tolerance).any():
+            yield words.seen.ROW_FACTORS
+            return
+    if not differing(a + np.median(b - a, axis=-1, keepdims=True), b, tolerance).any():
+        yield words.seen.ROW_SHIFTS
 
 
 def _is_permuted(a: np.ndarray, b: np.ndarray, axis: int, tolerance: float) -> bool:
@@ -126,8 +153,8 @@ def _by_axis(a: np.ndarray, b: np.ndarray, letters: Sequence[str], tolerance: fl
     for axis, letter in enumerate(letters):
         at = np.asarray(wrong.any(axis=tuple(i for i in range(wrong.ndim) if i != axis)))
         if len(at) > 1 and not at[0] and at[1:].all():
-            yield words.FIRST_ALONE.filled(letter=letter)
+            yield words.seen.FIRST_ALONE.filled(letter=letter)
             return
         if len(at) > 2 and at.sum() == 1:
-            yield words.ONE_PLACE_WRONG.filled(letter=letter, place=int(np.argmax(at)))
+            yield words.seen.ONE_PLACE_WRONG.filled(letter=letter, place=int(np.argmax(at)))
             return

@@ -35,12 +35,14 @@ class Example(NamedTuple):
 
     arguments   the name and the text of each argument
     output      which part of which output the grids show, as one would index it: weights[0, 1]
+    column      the number of the grids' first column there
     """
 
     arguments: tuple[tuple[str, str], ...]
     output: str
     expected: Grid
     got: Grid
+    column: int = 0
 
 
 def example(part: Part, call: Call, output: str, expected: Any, got: Any) -> Example:
@@ -57,7 +59,8 @@ def example(part: Part, call: Call, output: str, expected: Any, got: Any) -> Exa
     label = f"{output or part.name}[{', '.join(map(str, place))}]" if place else output
     a, b, wrong = (np.atleast_2d(array[place])[window] for array in (a, b, wrong))
     texts = lettered(a, b, wrong)
-    return Example(arguments(part, call), label, _grid(texts[0], np.zeros_like(wrong)), _grid(texts[1], wrong))
+    grids = _grid(texts[0], np.zeros_like(wrong)), _grid(texts[1], wrong)
+    return Example(arguments(part, call), label, *grids, column=window[1].start)
 
 
 def arguments(part: Part, call: Call) -> tuple[tuple[str, str], ...]:

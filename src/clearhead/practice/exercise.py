@@ -6,6 +6,7 @@ subjects; so one can be read from top to bottom as a lesson, and written without
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,28 +24,37 @@ class Call(NamedTuple):
     keywords: Mapping[str, Any] = {}
 
 
+class Section(NamedTuple):
+    """A place in the notes: the number of the note, "01" to "08", and its heading as it stands in each language."""
+
+    note: str
+    heading: Said
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mistake:
     """A wrong answer that people give, and what to say to them.
 
-    wrong   the answer with this one mistake in it, called as the right one is. Where an answer is a dict of named
-            numbers, it gives the names it speaks of and no others.
-    said    one to three sentences to the learner: what the output shows, what went wrong, what to change.
+    wrong       the answer with this one mistake in it, called as the right one is. Where an answer is a dict of named
+                numbers, it gives the names it speaks of and no others.
+    said        one to three sentences to the learner: what the output shows, what went wrong, what to change.
+    explained   where in the notes, if not in the exercise's own section.
     """
 
     name: str
     wrong: Callable[..., Any]
     said: Said
+    explained: Section | None = None
 
 
-def mistake(en: str, ko: str) -> Callable[[Callable[..., Any]], Mistake]:
+def mistake(en: str, ko: str, explained: Section | None = None) -> Callable[[Callable[..., Any]], Mistake]:
     """A wrong answer becomes a Mistake of its name, with what is said to the learner above it."""
-    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko))
+    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=Said(en, ko), explained=explained)
 
 
 def variant_of(slip: Mistake) -> Callable[[Callable[..., Any]], Mistake]:
     """The same mistake in an answer that otherwise differs, so that its numbers do; what is said is the same."""
-    return lambda wrong: Mistake(name=wrong.__name__, wrong=wrong, said=slip.said)
+    return lambda wrong: dataclasses.replace(slip, name=wrong.__name__, wrong=wrong)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +76,9 @@ class Part:
     tolerance  how far from the judge an answer may be, relative to the largest number of the output.
     ask        how a function is asked for its answer, where calling it is not enough: `ask(function, call)`. A mistake
                and the judge are asked in the same way.
+    adapt      where a learner's function works with tensors, makes of it one that takes arrays as the judge and the
+               mistakes do. So the grader never waits for torch to load; the types to expect are then the judge's.
+    again      False where asking a second time, to see whether the answer is the same, takes too long.
     may_change the arguments that an answer may write into, by name: a cache, a buffer.
     """
 
@@ -83,6 +96,8 @@ class Part:
     loops: bool = True
     tolerance: float = 1e-8
     ask: Callable[[Callable[..., Any], Call], Any] | None = None
+    adapt: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    again: bool = True
     may_change: tuple[str, ...] = ()
 
     @property
@@ -94,8 +109,12 @@ class Part:
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.solution)
 
+    def adapted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A learner's function as one that can be asked as ours are."""
+        return function if self.adapt is None else self.adapt(function)
+
     def answer(self, function: Callable[..., Any], call: Call) -> Any:
-        """What a function, the learner's or one of ours, answers to a call."""
+        """What a function, the learner's as it is adapted or one of ours, answers to a call."""
         if self.ask is not None:
             return self.ask(function, call)
         return function(*call.arguments, **call.keywords)
@@ -123,3 +142,7 @@ class Exercise:
     hints: tuple[Said, Said, Said]
     imports: str = "import numpy as np"
     seconds: float = 10.0
+
+    @property
+    def explained(self) -> Section:
+        return Section(self.note, self.section)

@@ -5,10 +5,7 @@ An exercise about torch is listed, and its task read, where torch is not install
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 
@@ -20,18 +17,3 @@ class Lazy:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._module), name)
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch, if it is there, work in one thread, as a learner's process does: for small arrays more are slower."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

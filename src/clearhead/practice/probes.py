@@ -11,11 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearhead import tensors
 from clearhead.practice.exercise import Call, Part
 
 DRAWS = 4  # at the sizes an exercise begins with
 OTHER_DRAWS = 2  # at each of the other sizes
+
+
+class Moved(NamedTuple):
+    """One array of a call with other numbers: everywhere, or at one place of one axis."""
+
+    argument: str
+    axis: int | None = None
+    place: int = 0
 
 
 class Probe(NamedTuple):
@@ -24,12 +31,14 @@ class Probe(NamedTuple):
     sizes     ((letter, size), …), as the part orders them
     further   which of `part.further`, or None for a drawn one
     digits    how many digits after the point its arrays of floats keep, or None for all
+    moved     what is changed afterwards, to see what depends on it
     """
 
     sizes: tuple[tuple[str, int], ...] = ()
     seed: int = 0
     further: int | None = None
     digits: int | None = None
+    moved: Moved | None = None
 
 
 def call_of(part: Part, probe: Probe) -> Call:
@@ -37,7 +46,8 @@ def call_of(part: Part, probe: Probe) -> Call:
     rng = np.random.default_rng(probe.seed)
     further = probe.further
     call = part.draw(rng, dict(probe.sizes)) if further is None else list(part.further(rng))[further]
-    return call if probe.digits is None else _rounded(call, probe.digits)
+    call = call if probe.digits is None else _rounded(call, probe.digits)
+    return call if probe.moved is None else _changed(part, call, probe.moved)
 
 
 def probes(part: Part) -> list[Probe]:
@@ -62,6 +72,23 @@ def other_sizes(part: Part) -> Iterator[Mapping[str, int]]:
             yield other
 
 
+def named_arguments(part: Part, call: Call) -> dict[str, Any]:
+    """The arguments of a call by their names."""
+    return {**dict(zip(part.signature.parameters, call.arguments, strict=False)), **call.keywords}
+
+
+def _changed(part: Part, call: Call, moved: Moved) -> Call:
+    """The call with other numbers in one of its arrays: floats are moved by amounts of their own, truths turned."""
+    array = np.array(named_arguments(part, call)[moved.argument])
+    where = (slice(None),) * (moved.axis or 0) + (() if moved.axis is None else (moved.place,))
+    chosen = array[where]
+    array[where] = ~chosen if array.dtype == bool else chosen + 1 + np.cos(np.arange(chosen.size)).reshape(chosen.shape)
+    if moved.argument in call.keywords:
+        return call._replace(keywords={**call.keywords, moved.argument: array})
+    place = [*part.signature.parameters].index(moved.argument)
+    return call._replace(arguments=(*call.arguments[:place], array, *call.arguments[place + 1 :]))
+
+
 def _rounded(call: Call, digits: int) -> Call:
     return Call(
         tuple(_round(value, digits) for value in call.arguments),
@@ -70,11 +97,9 @@ def _rounded(call: Call, digits: int) -> Call:
 
 
 def _round(value: Any, digits: int) -> Any:
-    """Arrays and tensors of floats, alone or in tuples, lists and dicts; a single number, as eps is, stays itself."""
+    """Arrays of floats, alone or in tuples, lists and dicts; a single number, as eps is, stays itself."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim:
         return np.round(value, digits) + 0.0  # no -0.0
-    if tensors.is_tensor(value) and value.is_floating_point() and value.ndim:
-        return value.detach().round(decimals=digits).requires_grad_(value.requires_grad)
     if type(value) in (tuple, list):
         return type(value)(_round(item, digits) for item in value)
     if type(value) is dict:

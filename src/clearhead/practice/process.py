@@ -21,7 +21,7 @@ from typing import Any
 
 from clearhead.files import write_whole
 from clearhead.languages import Said
-from clearhead.practice import exercises, grading, wire, words
+from clearhead.practice import exercises, grading, trying, wire, words
 from clearhead.practice.answers import AccidentError, Failure, Outcome
 from clearhead.practice.exercise import Exercise, Part
 from clearhead.practice.loops import is_stub
@@ -37,25 +37,30 @@ SHOWN = 2000  # bytes of them that are shown
 LOADED = 2  # messages of the child before the first answer: that it is ready, and that the file is loaded
 
 
-def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercises.load) -> Verdict:
+def check_file(
+    name: str, file: Path, load: Callable[[str], Exercise] = exercises.load, process: Process | None = None
+) -> Verdict:
     """The verdict on a learner's file.
 
-    load   gives the exercise of a name. It is asked for when the learner's process has been started, so that both
-           processes import at the same time.
+    load      gives the exercise of a name. It is asked for when the learner's process has been started, so that both
+              processes import at the same time.
+    process   one for this file that was begun before, so that nobody waits for its imports now
     """
     try:
         content = file.read_bytes()
     except OSError as error:
-        why = words.UNREADABLE.get(type(error).__name__, words.UNREADABLE[""])
+        if process is not None:
+            process.end()
+        why = words.accidents.UNREADABLE.get(type(error).__name__, words.accidents.UNREADABLE[""])
         return Verdict(exercise=load(name), kind="unreadable", said=(why.filled(file=file, error=error.strerror),))
-    with Process(name, file) as process:
+    with process or Process(name, file) as process:
         exercise = load(name)
         source = content.decode("utf-8", errors="replace")
         try:
             for part in exercise.parts:
                 if is_stub(source, part.name):
                     break
-                grading.trials(part)  # remembered, for when the answers come
+                trying.trials(part)  # remembered, for when the answers come
             process.start(exercise.seconds)
             verdict = grading.grade(exercise, process.ask, {part.name: source for part in exercise.parts})
         except AccidentError as accident:
@@ -63,13 +68,13 @@ def check_file(name: str, file: Path, load: Callable[[str], Exercise] = exercise
     remarks = process.remarks()
     if not file.exists():
         write_whole(file, content)
-        remarks += (words.PUT_BACK.filled(file=file),)
+        remarks += (words.accidents.PUT_BACK.filled(file=file),)
     shown = next(iter(process.asked), None) if verdict.right else verdict.probe
     return verdict.with_remarks(process.printed(shown), remarks)
 
 
 class Process:
-    """The learner's process, from its start to its end."""
+    """The learner's process, from its beginning to its end: it imports at once, and loads the file when it is told."""
 
     def __init__(self, name: str, file: Path) -> None:
         self.name, self.file = name, file.resolve()
@@ -77,8 +82,14 @@ class Process:
         self.threads = 0
         self.asked: list[Probe] = []
         self.accident: AccidentError | None = None  # nothing can be asked after one
+        self.begun = False
 
     def __enter__(self) -> Process:
+        if not self.begun:
+            self.begin()
+        return self
+
+    def begin(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="practice-", ignore_cleanup_errors=True)
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self.child = subprocess.Popen(
@@ -92,9 +103,17 @@ class Process:
         )
         self.replies = Replies(self.child)
         self.prints = Prints(self.child)
-        return self
+        self.begun = True
+
+    @property
+    def lives(self) -> bool:
+        return self.begun and self.child.poll() is None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process and whatever it started; nothing is left open."""
         self._kill()
         self.prints.join()
         for channel in (self.child.stdin, self.child.stdout, self.child.stderr):
@@ -107,12 +126,13 @@ class Process:
         """Wait for the imports, and load the learner's file; its answers may then take so many seconds in all."""
         self.seconds = self.left = seconds
         self._reply(STARTING, "start")
+        self._send({"load": True})
         report = self._reply(LOADING, "load")
         if "failure" in report:
             failure = wire.failure_of(report["failure"])
-            raise AccidentError("loading", failed(words.LOADING, self.file.name, failure), failure.trace)
+            raise AccidentError("loading", failed(words.accidents.LOADING, self.file.name, failure), failure.trace)
         for name in report["missing"]:
-            raise AccidentError("missing", words.FOUND["missing"].filled(name=name))
+            raise AccidentError("missing", words.found.FOUND["missing"].filled(name=name))
 
     def ask(self, part: Part, probe: Probe) -> Outcome:
         """What the learner's function answers; the time it takes is taken off the check's.
@@ -130,10 +150,7 @@ class Process:
     def _ask(self, part: Part, probe: Probe) -> Outcome:
         self.asked.append(probe)
         began = time.monotonic()
-        assert self.child.stdin
-        with contextlib.suppress(OSError):  # it has died; the reply says of what
-            self.child.stdin.write(wire.line({"part": part.name, "probe": wire.packed_probe(probe)}))
-            self.child.stdin.flush()
+        self._send({"part": part.name, "probe": wire.packed_probe(probe)})
         reply = self._reply(self.left, "answer")
         self.left -= time.monotonic() - began
         self.threads = reply["threads"]
@@ -141,6 +158,12 @@ class Process:
         if came.failure and came.failure.name == "TimeLimitError":
             self._stopped("answer", came.failure)
         return came
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self.child.stdin
+        with contextlib.suppress(OSError):  # it has died; the reply says of what
+            self.child.stdin.write(wire.line(message))
+            self.child.stdin.flush()
 
     def printed(self, probe: Probe | None = None) -> str:
         """The beginning of what the learner's code printed when it was loaded, and when last asked a probe.
@@ -153,7 +176,7 @@ class Process:
         return printed[:SHOWN].decode("utf-8", errors="replace")
 
     def remarks(self) -> tuple[Said, ...]:
-        return (words.THREADS,) if self.threads else ()
+        return (words.accidents.THREADS,) if self.threads else ()
 
     def _reply(self, seconds: float, during: str) -> dict[str, Any]:
         reply = self.replies.next(max(seconds, 0.01), self.prints.too_much)
@@ -166,33 +189,32 @@ class Process:
             raise self._death()
         if reply.get("replaced"):
             names = ", ".join(f"`{name.replace('numpy', 'np', 1)}`" for name in reply["replaced"][:3])
-            raise AccidentError("replaced", words.ACCIDENTS["replaced"].filled(names=names))
+            raise AccidentError("replaced", words.accidents.ACCIDENTS["replaced"].filled(names=names))
         return reply
 
     def _stopped(self, during: str, failure: Failure | None) -> None:
         kind = "printed" if self.prints.too_much.is_set() else "slow_start" if during == "start" else "endless"
         seconds = {"start": STARTING, "load": LOADING}.get(during, self.seconds)
-        said = words.ACCIDENTS[kind].filled(seconds=f"{seconds:g}", megabytes=PRINTED >> 20)
+        said = words.accidents.ACCIDENTS[kind].filled(seconds=f"{seconds:g}", megabytes=PRINTED >> 20)
         raise AccidentError(kind, said, failure.trace if failure else ())
 
     def _death(self) -> AccidentError:
         """What a process that ended without an answer died of."""
         code = self.child.wait()
         if code >= 0:
-            return AccidentError("ended", words.ACCIDENTS["ended"].filled(code=code))
+            return AccidentError("ended", words.accidents.ACCIDENTS["ended"].filled(code=code))
         number = -code
         known = {s.value: s.name for s in signal.Signals}
         kind = {"SIGKILL": "killed", "SIGTERM": "told_to_end", "SIGINT": "told_to_end", "SIGHUP": "told_to_end"}.get(
             known.get(number, ""), "crashed"
         )
-        return AccidentError(kind, words.ACCIDENTS[kind].filled(signal=known.get(number, number)))
+        return AccidentError(kind, words.accidents.ACCIDENTS[kind].filled(signal=known.get(number, number)))
 
     def _interrupt(self) -> None:
         with contextlib.suppress(OSError, AttributeError):
             self.child.send_signal(signal.SIGUSR1)
 
     def _kill(self) -> None:
-        """End the process and whatever it started."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self.child.pid, signal.SIGKILL)

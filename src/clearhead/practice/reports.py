@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from clearhead.practice.verdict import Verdict
 from clearhead.practice.workspace import FOLDER, Workspace
 
 NARROW, WIDE = 40, 100  # columns: text is easier to read in lines of moderate length
+VERBATIM, QUESTION = "    ", r"\d+\. "  # how the lines of a task begin that are formulas and shapes, or questions
 
 
 class Report:
@@ -41,9 +43,10 @@ class Report:
         place = exercises.NAMES.index(exercise.name) + 1
         self.console.print(f"{place}/{len(exercises.NAMES)} {exercise.name} · {exercise.title()}", style="bold")
         self.console.print()
-        self.console.print(exercise.task(), markup=False, soft_wrap=True)
+        for line in filled(exercise.task(), self.console.width):
+            self.console.print(line, markup=False, soft_wrap=True)
         self.console.print()
-        said = words.WHAT_TO_DO if commands else words.WRITE_THERE
+        said = words.command.WHAT_TO_DO if commands else words.command.WRITE_THERE
         said = said.filled(file=self.workspace.file(exercise.name))
         self._commands(said, exercise, ("check", "watch", "hint") if commands else ())
 
@@ -57,18 +60,18 @@ class Report:
         if verdict.kind == "unreadable":
             return
         if not verdict.right:
-            self._commands(words.WHEN_WRONG, verdict.exercise, ("hint",))
+            self._commands(words.command.WHEN_WRONG, verdict.exercise, ("hint",))
         elif self.workspace.following(name) is None:
             self.all_done()
         else:
-            self._commands(words.WHEN_RIGHT, verdict.exercise, ("solution", ""))
+            self._commands(words.command.WHEN_RIGHT, verdict.exercise, ("solution", ""))
 
     def hints(self, exercise: Exercise, count: int, *, commands: bool = True) -> None:
         for number, hint in enumerate(exercise.hints[:count], 1):
-            self.console.print(words.HINT(number=number, total=len(exercise.hints)), style="bold")
+            self.console.print(words.command.HINT(number=number, total=len(exercise.hints)), style="bold")
             self._indented(hint(), 2)
         if commands and count < len(exercise.hints):
-            self._commands(words.MORE_HINTS, exercise, ("hint",))
+            self._commands(words.command.MORE_HINTS, exercise, ("hint",))
 
     def solution(self, exercise: Exercise) -> None:
         """Every line whole: wrapped in a terminal, and as it was written where it is piped."""
@@ -83,9 +86,9 @@ class Report:
 
     def was_reset(self, exercise: Exercise, kept: Path | None) -> None:
         file = self.workspace.file(exercise.name)
-        self.say(words.RESET.filled(file=file))
+        self.say(words.command.RESET.filled(file=file))
         if kept:
-            self.say(words.KEPT.filled(file=kept))
+            self.say(words.command.KEPT.filled(file=kept))
 
     def list_all(self, current: str | None = None) -> None:
         """Every exercise, with an arrow at the current one: by default the first that is not passed."""
@@ -104,7 +107,7 @@ class Report:
         """The names one by one, with a bar in a terminal."""
         from rich.progress import track
 
-        yield from track(names, description=words.CHECKING(), console=self.console, transient=True)
+        yield from track(names, description=words.command.CHECKING(), console=self.console, transient=True)
 
     def summary(self, verdicts: Sequence[Verdict]) -> None:
         """A line for each exercise, with the first sentence of what is not right."""
@@ -116,7 +119,7 @@ class Report:
         self._how_far()
 
     def all_done(self) -> None:
-        self.say(words.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
+        self.say(words.command.ALL_DONE.filled(total=len(exercises.NAMES)), style="bold green")
 
     def _indented(self, text: str, columns: int) -> None:
         """Text whose every line begins so many columns in."""
@@ -128,16 +131,51 @@ class Report:
     def _how_far(self) -> None:
         passed = sum(self.workspace.standing(name).passed for name in exercises.NAMES)
         self.console.print()
-        self.say(words.HOW_FAR.filled(passed=passed, total=len(exercises.NAMES)))
+        self.say(words.command.HOW_FAR.filled(passed=passed, total=len(exercises.NAMES)))
 
     def _commands(self, said: Said, exercise: Exercise, actions: Sequence[str]) -> None:
-        """What can be typed next, a line each."""
+        """What can be typed next, a line each; where it is narrow, what that does in another."""
+        from rich.cells import cell_len
+
         self.say(said)
         where = "" if self.workspace.folder == FOLDER else f" --workspace {shlex.quote(str(self.workspace.folder))}"
         lines = [f"{advice.program()} practice{f' {a} {exercise.name}' if a else ''}{where}" for a in actions]
+        longest = max(map(len, lines), default=0)
+        beside = all(4 + longest + cell_len(words.command.DOES[a]()) <= self.console.width for a in actions)
         for line, action in zip(lines, actions, strict=True):
-            padded = line.ljust(max(map(len, lines)))
-            self.console.print(f"  {padded}  {words.DOES[action]()}", markup=False, soft_wrap=True)
+            between = " " * (longest - len(line) + 2) if beside else "\n      "
+            self.console.print(f"  {line}{between}{words.command.DOES[action]()}", markup=False, soft_wrap=True)
+
+
+def filled(text: str, width: int) -> Iterator[str]:
+    """A task in lines of a width: its paragraphs and numbered questions are filled anew, what is indented stays."""
+    paragraph: list[str] = []
+    for line in text.split("\n"):
+        is_verbatim = line.startswith(VERBATIM) or not line
+        if is_verbatim or re.match(QUESTION, line):
+            yield from _fill(paragraph, width)
+            paragraph = []
+        if is_verbatim:
+            yield line
+        else:
+            paragraph.append(line)
+    yield from _fill(paragraph, width)
+
+
+def _fill(paragraph: list[str], width: int) -> Iterator[str]:
+    """The words of some lines in lines of a width; those of a question hang below its first word."""
+    from rich.cells import cell_len
+
+    number = re.match(QUESTION, paragraph[0]) if paragraph else None
+    line = ""
+    for word in " ".join(paragraph).split():
+        longer = f"{line} {word}" if line else word
+        if line.strip() and cell_len(longer) > width:
+            yield line
+            longer = " " * (len(number[0]) if number else 0) + word
+        line = longer
+    if line:
+        yield line
 
 
 def _title(name: str) -> str:

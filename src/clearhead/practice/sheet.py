@@ -18,7 +18,7 @@ def sheet(exercise: Exercise) -> str:
         f"{exercise.name} · {exercise.title()}",
         exercise.task(),
         *filter(None, [examples(exercise)]),
-        words.SHEET(
+        words.command.SHEET(
             check=f"{program} check {exercise.name}",
             hint=f"{program} hint {exercise.name}",
             learn=f"{advice.program()} learn {exercise.note}",

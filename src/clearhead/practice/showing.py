@@ -14,13 +14,14 @@ from clearhead.practice.examples import Cell, Example, Grid
 from clearhead.practice.traces import Trace
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
     from clearhead.practice.verdict import Verdict
 
 WIDTH = 100  # of plain text, in columns
-
+AROUND_A_CELL, AROUND_A_GRID = 3, 2  # columns: a bracket on either side and a space; what rich leaves free
 
 RIGHT, WRONG, UNWRITTEN = "✓", "✗", "○"
 COLOURS = {RIGHT: "green", WRONG: "red", UNWRITTEN: "yellow"}
@@ -77,16 +78,17 @@ def blocks(verdict: Verdict) -> Iterator[Block]:
     if verdict.example:
         called = "\n".join(_argument(*argument) for argument in verdict.example.arguments)
         if called:
-            yield Verbatim(words.WITH(), called)
+            yield Verbatim(words.found.WITH(), called)
         if verdict.example.expected:
             yield Pair(verdict.example)
     if verdict.printed:
-        yield Verbatim(words.PRINTED(), verdict.printed.rstrip("\n"))
+        yield Verbatim(words.found.PRINTED(), verdict.printed.rstrip("\n"))
     for remark in verdict.remarks:
         yield Paragraph(remark())
     if not verdict.right and verdict.kind != "unreadable":
-        command = f"{advice.program()} learn {exercise.note}"
-        yield Paragraph(words.READ(note=exercise.note, section=exercise.section(), command=f"`{command}`"), quiet=True)
+        note, heading = verdict.explained or exercise.explained
+        command = f"{advice.program()} learn {note}"
+        yield Paragraph(words.found.READ(note=note, section=heading(), command=f"`{command}`"), quiet=True)
 
 
 def mark(verdict: Verdict) -> str:
@@ -137,7 +139,7 @@ def _rendered(block: Block) -> RenderableType:
         case Verbatim(heading, body):
             return Group(Text(heading, style="dim"), Text(body))
         case Pair(example):
-            return _table(example)
+            return _SideBySide(example)
 
 
 def _source_line(number: int, line: str, marked: bool) -> Text:
@@ -146,17 +148,39 @@ def _source_line(number: int, line: str, marked: bool) -> Text:
     return Text(f"{'→' if marked else ' '} {number:>4} │ {line}", style="bold red" if marked else "")
 
 
-def _table(example: Example) -> RenderableType:
-    from rich import box
-    from rich.table import Table
+class _SideBySide:
+    """Two grids beside each other; where they do not fit, some columns of both at a time, where they differ."""
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=example.output or None, title_justify="left")
-    table.add_column(words.EXPECTED(), no_wrap=True)
-    table.add_column(words.GOT(), no_wrap=True)
-    widths = _widths(example.expected, example.got)
-    for row, other in zip(example.expected, example.got, strict=True):
-        table.add_row(_cells(row, widths), _cells(other, widths))
-    return table
+    def __init__(self, example: Example) -> None:
+        self.example, self.widths = example, _widths(example.expected, example.got)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        for columns in self._columns(options.max_width // 2 - AROUND_A_GRID):
+            if any(cell.differs for row in self.example.got for cell in row[columns]):
+                yield self._table(columns)
+
+    def _columns(self, room: int) -> Iterator[slice]:
+        """As many columns at a time as there is room for, and one at least."""
+        start = 0
+        while start < len(self.widths):
+            stop = start + 1
+            while stop < len(self.widths) and sum(w + AROUND_A_CELL for w in self.widths[start : stop + 1]) <= room:
+                stop += 1
+            yield slice(start, stop)
+            start = stop
+
+    def _table(self, columns: slice) -> Table:
+        from rich import box
+        from rich.table import Table
+
+        first, last = self.example.column + columns.start, self.example.column + columns.stop
+        title = self.example.output + ("" if columns == slice(0, len(self.widths)) else f"[:, {first}:{last}]")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
+        table.add_column(words.found.EXPECTED(), no_wrap=True)
+        table.add_column(words.found.GOT(), no_wrap=True)
+        for rows in zip(self.example.expected, self.example.got, strict=True):
+            table.add_row(*(_cells(row[columns], self.widths[columns]) for row in rows))
+        return table
 
 
 def _widths(*grids: Grid) -> list[int]:
@@ -186,7 +210,7 @@ def _html(block: Block) -> str:
             head = f'<p style="opacity:0.7;margin-bottom:0">{escaping.escape(heading)}</p>'
             return f"{head}<pre>{escaping.escape(body)}</pre>"
         case Pair(example):
-            sides = ((words.EXPECTED(), example.expected), (words.GOT(), example.got))
+            sides = ((words.found.EXPECTED(), example.expected), (words.found.GOT(), example.got))
             tables = "".join(f'<td style="{SIDE}">{_html_grid(name, grid)}</td>' for name, grid in sides)
             label = f"<code>{escaping.escape(example.output)}</code>" if example.output else ""
             return f'{label}<table style="margin:0.5em 0"><tr>{tables}</tr></table>'

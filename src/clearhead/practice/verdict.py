@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from clearhead.languages import Said
 from clearhead.practice import showing
 from clearhead.practice.examples import Example
-from clearhead.practice.exercise import Exercise, Part
+from clearhead.practice.exercise import Exercise, Part, Section
 from clearhead.practice.probes import Probe
 from clearhead.practice.traces import Trace
 
@@ -19,6 +19,7 @@ class Verdict:
     kind      "right", a kind of FOUND in words.py, or "accident"
     said      what to tell the learner, sentence by sentence
     mistake   the name of the mistake that the answer shows, if it shows exactly one
+    explained where in the notes; by default the exercise's own section
     trace     the learner's lines that led to an exception, or hold what is spoken of
     example   the smallest call that shows it
     probe     the name of that call
@@ -31,6 +32,7 @@ class Verdict:
     said: tuple[Said, ...]
     part: Part | None = None
     mistake: str | None = None
+    explained: Section | None = None
     trace: Trace = ()
     example: Example | None = None
     probe: Probe | None = None

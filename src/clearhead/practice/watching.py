@@ -1,6 +1,7 @@
 """`clearhead practice watch`: the exercise is checked again whenever its file is saved, and keys do the rest.
 
-Nothing moves on without the learner's word. Without a terminal there are no keys, and Ctrl-C ends it.
+Nothing moves on without the learner's word. Without a terminal there are no keys, and Ctrl-C ends it. While nothing is
+checked, the process for the next check stands ready with its imports done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from clearhead.languages import RefusedError
 from clearhead.practice import words
 from clearhead.practice.command import load
 from clearhead.practice.exercise import Exercise
-from clearhead.practice.process import check_file
+from clearhead.practice.process import Process, check_file
 from clearhead.practice.reports import Report
 from clearhead.practice.workspace import Workspace
 
@@ -36,6 +37,7 @@ class Watch:
         self.asking = False  # whether a reset waits for a yes
         self.stop = threading.Event()
         self.busy = threading.RLock()  # a key and a saved file may come at once
+        self.ready: Process | None = None  # for the next check
 
     def run(self) -> int:
         watch = _watchfiles()
@@ -43,9 +45,12 @@ class Watch:
             self.workspace.lay_down(self.exercise)
             with keys(self.press) as listening:
                 if not listening:
-                    self.report.say(words.NO_KEYS)
-                self._follow(watch)
-        self.report.say(words.GOODBYE)
+                    self.report.say(words.command.NO_KEYS)
+                try:
+                    self._follow(watch)
+                finally:
+                    self.dismiss()
+        self.report.say(words.command.GOODBYE)
         return RIGHT if self.right else WRONG
 
     def _follow(self, watch: Any) -> None:
@@ -60,12 +65,34 @@ class Watch:
     def check(self) -> None:
         with self.busy:
             self.report.console.rule(self.exercise.name)
-            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name), load)
+            verdict = check_file(self.exercise.name, self.workspace.file(self.exercise.name), load, self._taken())
             if verdict.kind != "unwritten":
                 self.workspace.note_attempt(self.exercise.name, verdict.right)
             self.right = verdict.right
             self.report.watched(verdict)
+            self._prepare()
             self._prompt()
+
+    def _prepare(self) -> None:
+        """Begin the process of the next check, so that its imports are done when the file is saved."""
+        self.dismiss()
+        process = Process(self.exercise.name, self.workspace.file(self.exercise.name))
+        process.begin()
+        self.ready = process
+
+    def _taken(self) -> Process | None:
+        """The process that stands ready; none if it has ended meanwhile, or there is none yet."""
+        taken, self.ready = self.ready, None
+        if taken is not None and not taken.lives:
+            taken.end()
+            return None
+        return taken
+
+    def dismiss(self) -> None:
+        """End the process that stands ready, if one does."""
+        if self.ready is not None:
+            self.ready.end()
+            self.ready = None
 
     def press(self, key: str) -> None:
         """What a key does; others are answered with those there are. What cannot be done is said, and keys live on."""
@@ -76,7 +103,7 @@ class Watch:
                 self.report.say(refused.said)
                 self._prompt()
             except OSError as error:
-                self.report.say(words.CANNOT.filled(error=error))
+                self.report.say(words.command.CANNOT.filled(error=error))
                 self._prompt()
 
     def _do(self, key: str) -> None:
@@ -85,7 +112,7 @@ class Watch:
             if key in ("y", "ㅛ"):
                 self.report.was_reset(self.exercise, self.workspace.reset(self.exercise))
             else:
-                self.report.say(words.NOT_RESET)
+                self.report.say(words.command.NOT_RESET)
             self._prompt()
             return
         action = {name: getattr(self, f"_{name}") for name in ACTIONS}.get(KEYS.get(key.lower(), ""))
@@ -110,6 +137,7 @@ class Watch:
             self.exercise, self.right = exercise, False
             self.report.console.rule(name)
             self.report.introduce(exercise, commands=False)
+            self._prepare()
             break
         self._prompt()
 
@@ -123,14 +151,14 @@ class Watch:
 
     def _reset(self) -> None:
         self.asking = True
-        self.report.say(words.RESET_SURE.filled(name=self.exercise.name))
+        self.report.say(words.command.RESET_SURE.filled(name=self.exercise.name))
 
     def _quit(self) -> None:
         self.stop.set()
 
     def _prompt(self) -> None:
         self.report.warn()
-        self.report.say(words.KEYS_WHEN_RIGHT if self.right else words.KEYS, style="dim")
+        self.report.say(words.command.KEYS_WHEN_RIGHT if self.right else words.command.KEYS, style="dim")
 
 
 ACTIONS = ("next", "hint", "list", "reset", "quit")
@@ -188,5 +216,5 @@ def _watchfiles() -> Any:
     try:
         from watchfiles import watch
     except ModuleNotFoundError as error:
-        raise RefusedError(words.NEEDS_WATCHFILES.filled(command=advice.install("practice"))) from error
+        raise RefusedError(words.command.NEEDS_WATCHFILES.filled(command=advice.install("practice"))) from error
     return watch

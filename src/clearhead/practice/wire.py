@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.practice.answers import Failure, Foreign, Outcome, Tensor
-from clearhead.practice.probes import Probe
+from clearhead.practice.probes import Moved, Probe
 from clearhead.practice.traces import Line, Trace
 
 # Ends what was printed during one call, in the stream that everything printed goes to.
@@ -32,12 +32,13 @@ def message(received: bytes) -> dict[str, Any]:
 
 
 def packed_probe(probe: Probe) -> list[Any]:
-    return [[list(size) for size in probe.sizes], probe.seed, probe.further, probe.digits]
+    moved = probe.moved and list(probe.moved)
+    return [[list(size) for size in probe.sizes], probe.seed, probe.further, probe.digits, moved]
 
 
 def probe_of(packed: list[Any]) -> Probe:
-    sizes, seed, further, digits = packed
-    return Probe(tuple((name, size) for name, size in sizes), seed, further, digits)
+    sizes, seed, further, digits, moved = packed
+    return Probe(tuple((name, size) for name, size in sizes), seed, further, digits, moved and Moved(*moved))
 
 
 def packed_outcome(came: Outcome) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class Workspace:
         try:
             self.save()
         except OSError as error:
-            said = words.NOT_KEPT.filled(folder=self.folder, error=error.strerror or error)
+            said = words.command.NOT_KEPT.filled(folder=self.folder, error=error.strerror or error)
             self.warnings = [*(warning for warning in self.warnings if warning != said), said]
 
     def _read(self) -> dict[str, Standing]:
@@ -124,7 +124,7 @@ class Workspace:
         except (ValueError, TypeError, KeyError, AttributeError):
             aside = _free(path)
             path.rename(aside)
-            self.warnings.append(words.DAMAGED.filled(file=path, aside=aside))
+            self.warnings.append(words.command.DAMAGED.filled(file=path, aside=aside))
             return {}
 
 

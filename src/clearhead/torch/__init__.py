@@ -17,10 +17,7 @@ try:
 except ModuleNotFoundError as error:
     from clearhead.advice import install as _install
 
-    raise ModuleNotFoundError(
-        f"clearhead.torch needs PyTorch: {_install('torch')} (on a machine without a GPU, install torch==2.13.0 first, "
-        "so that pip does not choose a build with CUDA)"
-    ) from error
+    raise ModuleNotFoundError(f"clearhead.torch needs PyTorch: {_install('torch')}") from error
 
 from clearhead import names
 from clearhead.torch import biases

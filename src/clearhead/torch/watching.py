@@ -55,6 +55,11 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _here.watchers = before
 
 
+def are_watched() -> bool:
+    """Whether somebody watches what this thread's modules compute."""
+    return bool(_here.watchers)
+
+
 def attend(
     module: nn.Module, position: Position, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any
 ) -> torch.Tensor:

@@ -45,6 +45,7 @@ class Layer:
     kept: bool
     parts: list[Part] = field(default_factory=list)
     keys: list[np.ndarray] = field(default_factory=list)
+    values: list[np.ndarray] = field(default_factory=list)
     real: np.ndarray | None = None
     query_real: np.ndarray | None = None
     length: int = 0  # the position after the last key
@@ -87,20 +88,22 @@ class Layer:
         position: Position,
         q: torch.Tensor,
         k: torch.Tensor,
+        v: torch.Tensor | None,
         mask: masks.Mask | None,
         bias: torch.Tensor | None,
         keep: Keep,
     ) -> None:
-        """One more call: its queries, those of its keys that are new, and its mask."""
+        """One more call: its queries, those of its keys and values that are new, and its mask."""
         n_q, n_k = q.shape[-2], k.shape[-2]
         first = position.first_key - self.first_key
         if self.grows:
             self._forget_from(position.first_query)
             end = min(position.first_query - position.first_key + n_q, n_k)  # a static cache is longer than its content
-            new = k[..., self.length - position.first_key : end, :]
+            fresh = slice(self.length - position.first_key, end)
             self.length = position.first_key + end
         else:
-            new, self.length = k[..., : 0 if self.keys else n_k, :], n_k
+            fresh, self.length = slice(0, 0 if self.keys else n_k), n_k
+        new = k[..., fresh, :]
         self.last_key = k[..., self.length - position.first_key - 1, :].detach().clone() if n_k else None
         if self.whole is not None:
             kept = self.whole[..., : position.first_query - self.first_key, :] if self.grows else self.whole[..., :0, :]
@@ -111,6 +114,8 @@ class Layer:
         self.parts.append(Part(keep(_array(q)), range(first, first + n_k), mask, added))
         if new.shape[-2]:
             self.keys.append(keep(_array(new)))
+            if v is not None:
+                self.values.append(keep(_array(v[..., fresh, :])))
         self._note_padding(position, mask, bias, k)
 
     def _forget_from(self, position: int) -> None:
@@ -121,10 +126,11 @@ class Layer:
             if left > 0:
                 self.parts.append(_shorter(part, left))
         while self.keys and self.first_key + self.n_k > position:
-            keys = self.keys.pop()
+            keys, values = self.keys.pop(), self.values.pop() if self.values else None
             left = position - self.first_key - self.n_k
             if left > 0:
                 self.keys.append(keys[..., :left, :])
+                self.values += [] if values is None else [values[..., :left, :]]
         self.length = min(self.length, position)
 
     def _note_padding(
@@ -165,6 +171,7 @@ class Layer:
         return Piece(
             q[entry][:, queries.start : queries.stop], k[entry][:, keys.start : keys.stop], mask,
             self._bias(entry, queries, keys), self.sinks, self.scale, self.softcap,
+            v=np.concatenate(self.values, -2)[entry][:, keys.start : keys.stop] if self.values else None,
         )  # fmt: skip
 
     def places(self, entry: int) -> tuple[range, range]:

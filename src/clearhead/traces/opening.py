@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import checks
+from clearhead.textbook.module import Module
+from clearhead.traces.ablation import Ablation, checked
 from clearhead.traces.naming import checked_layers
+from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
 from clearhead.traces.storing import Scratch, checked_target, opened, write
 from clearhead.traces.takes import Recorded
@@ -29,6 +32,8 @@ def trace(
     top_k: int = 8,
     map_size: int = 512,
     keep: str | Path = "memory",
+    ablate: Mapping[Any, Any] | None = None,
+    values: bool = False,
     slow: bool = False,
 ) -> Iterator[Trace]:
     """See the attention of every head of a model that is called in the block.
@@ -37,7 +42,8 @@ def trace(
             model(**inputs)                 # or model.generate(...): prompt and steps become one view
         trace[3].weights(head=5, rows=slice(0, 10))
 
-    model: of transformers, on its attention interface, or any nn.Module built on `clearhead.torch`. It gives what it
+    model: of transformers, on its attention interface, any nn.Module built on `clearhead.torch`, or one of the
+    textbook's, or a translator, whose views are there when the block has ended. It gives what it
     gives otherwise, within float noise: its attention runs on the kernels, in this thread, until the block ends. Other
     models and other threads are not concerned. For each layer its queries and keys are kept, in the model's own
     precision, and no n × n numbers; a layer's view is computed from them when it is asked for.
@@ -47,6 +53,10 @@ def trace(
         top_k, map_size: what the views keep, as in `clearhead.look`.
         keep: "memory", or the path of a file that everything is written to as the model runs; it is there, whole, when
             the block has ended, and `clearhead.load_trace` opens it.
+        ablate: heads to take out, {(layer, head): "zero"}, the layer by number or module path; a layer alone is all of
+            its heads. What the head adds, before the output projection, becomes zero, its "mean" over the positions
+            of each sequence that are no padding, or what it is in another trace, of as many tokens, that kept values.
+        values: keep values too, for `ablate` to take heads from and for what needs them.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -58,9 +68,18 @@ def trace(
     checks.count("top_k", top_k, least=0)
     checks.count("map_size", map_size, least=0)
     checked_layers(layers)
-    can_be_watched = _check_model(model, slow)
-    place = None if keep == "memory" else checked_target(keep)
+    taken_out = checked(ablate)
     options = {"top_k": top_k, "map_size": map_size}
+    place = None if keep == "memory" else checked_target(keep)
+    if (written_in_numpy := textbook_model(model)) is not None:
+        with _returned(model, written_in_numpy, layers, taken_out, options) as found:
+            yield found
+        if place is not None:
+            found.save(place)
+        return
+    can_be_watched = _check_model(model, slow)
+    if not can_be_watched and taken_out:
+        raise NotImplementedError(f"no head can be taken out of {type(model).__name__}: {_refusal(model)}")
     if not can_be_watched:
         with _asked(model, layers, options) as found:
             yield found
@@ -72,12 +91,14 @@ def trace(
 
     with contextlib.ExitStack() as until_the_end:
         scratch = None if place is None else until_the_end.enter_context(Scratch(place))
-        recorder = Recorder(model, layers, (lambda array: array) if scratch is None else scratch.put)
+        put = (lambda array: array) if scratch is None else scratch.put
+        recorder = Recorder(model, layers, put, values=values, ablate=taken_out)
         takes = _Takes(recorder)
         found = Trace(takes, _about(model), **options)
         with _hooked(recorder), _on_the_kernels(model), watched(recorder):
             yield found
         _check_arrivals(recorder)
+        _check_ablations(recorder)
         if place is not None:
             write(place, found)
             takes.stored = opened(place)[0]
@@ -116,6 +137,22 @@ def _about(model: nn.Module) -> dict[str, Any]:
         "name": str(getattr(config, "_name_or_path", "") or ""),
         "type": str(getattr(config, "model_type", "") or ""),
     }
+
+
+@contextlib.contextmanager
+def _returned(
+    model: object, inner: Module, layers: Any, taken_out: list[Ablation], options: dict[str, int]
+) -> Iterator[Trace]:
+    """A trace of the weights that the textbook's layers return."""
+    if taken_out:
+        raise NotImplementedError(f"no head can be taken out of {type(inner).__name__}, which is the textbook's")
+    recorder = NumpyRecorder(inner, layers)
+    takes: list[Any] = []
+    with recorder.watching():
+        yield Trace(takes, {"model": type(model).__name__, "name": "", "type": "textbook"}, **options)
+    if not recorder.arrived:
+        raise ValueError(_not_called(model))
+    takes += recorder.takes()
 
 
 @contextlib.contextmanager
@@ -194,7 +231,17 @@ def _check_arrivals(recorder: Recorder) -> None:
     raise NotImplementedError(_refusal(recorder.model))
 
 
-def _not_called(model: nn.Module) -> str:
+def _check_ablations(recorder: Recorder) -> None:
+    """A head that was to be taken out and is not there is an error."""
+    for ablation in recorder.ablate:
+        if not any(ablation.concerns(path) for path in recorder.arrived):
+            layers = ", ".join(recorder.arrived)
+            raise ValueError(
+                f"no layer {ablation.layer!r} was called, of which a head was to be ablated; {layers} were"
+            )
+
+
+def _not_called(model: object) -> str:
     return (
         f"the {type(model).__name__} was not called in the block, in this thread (call it inside: "
         "with ch.trace(model) as trace: model(**inputs))"

@@ -33,6 +33,7 @@ class Piece:
     softcap: float | None = None
     slow: bool = False
     seen: Watched | None = None
+    v: np.ndarray | None = None  # (h_kv, n_k, d_v), where values were kept
     views: dict[Any, View] = field(default_factory=dict)
 
     def view(self, top_k: int, map_size: int, tokens: Labels = None, key_tokens: Labels = None) -> View:

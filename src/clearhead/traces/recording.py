@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +14,10 @@ from torch import nn
 
 from clearhead.tensors import to_numpy
 from clearhead.torch.watching import Position
+from clearhead.traces.ablation import Ablation
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
+from clearhead.traces.replacing import replaced
 
 
 @dataclass(eq=False)
@@ -30,8 +33,12 @@ class Forward:
 class Recorder:
     """The watcher behind `trace`."""
 
-    def __init__(self, model: nn.Module, layers: Any, keep: Keep) -> None:
-        self.model, self.layers, self.keep = model, layers, keep
+    def __init__(
+        self, model: nn.Module, layers: Any, keep: Keep, *, values: bool = False, ablate: Sequence[Ablation] = ()
+    ) -> None:
+        self.model, self.layers, self.keep, self.values = model, layers, keep, values
+        self.ablate = list(ablate)
+        self.ablated = 0  # calls of attention in which a head was replaced
         self.names = {id(module): name for name, module in model.named_modules()}
         self.thread = threading.get_ident()
         self.forwards: list[Forward] = []
@@ -68,17 +75,28 @@ class Recorder:
     ) -> torch.Tensor:
         output: torch.Tensor = compute(q, k, v, **options)
         path = self.names.get(id(module))
-        if path is not None:
-            self.record(path, position, q, k, options)
-        return output
+        if path is None:
+            return output
+        name = self.record(path, position, q, k, v, options)
+        changed = replaced(output, path, name, self.ablate, position.real)
+        self.ablated += changed is not output
+        return changed
 
-    def record(self, path: str, position: Position, q: torch.Tensor, k: torch.Tensor, options: dict[str, Any]) -> None:
-        """One call of attention of one layer."""
+    def record(
+        self,
+        path: str,
+        position: Position,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        options: dict[str, Any],
+    ) -> str:
+        """One call of attention of one layer; what that is called."""
         self.arrived[path] += 1
         use = self.uses[path]
         self.uses[path] += 1
         name = path if use == 0 else f"{path}:{use}"
-        q, k = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k))
+        q, k, v = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k, v))
         forward = self._forward(name, position, k)
         layer = forward.layers.get(name)
         mask, bias = settled(options)
@@ -86,7 +104,8 @@ class Recorder:
             layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers))
             if position.grows and sum(other.grows for other in forward.layers.values()) == 1:
                 layer.whole = k[..., :0, :].detach()  # of one layer all keys are compared, and the last of the others
-        layer.add(position, q, k, mask, bias, self.keep)
+        layer.add(position, q, k, v if self.values else None, mask, bias, self.keep)
+        return name
 
     def _forward(self, name: str, position: Position, k: torch.Tensor) -> Forward:
         """The forward that a call belongs to: the last one if its layer is new there or goes on, else a new one."""

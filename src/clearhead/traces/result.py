@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from clearhead.views import Patterns, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from clearhead.traces.effects import Effects
 
 
 class Trace:
@@ -215,6 +217,42 @@ class Trace:
             return [str(number) for number in next(iter(found.values()))]
         number_of = {name: (path, number) for path, layers in found.items() for number, name in layers.items()}
         return [f"{role(name)} {number_of[name][1]}" for name in self.names]
+
+    def effects(
+        self,
+        measure: Callable[[], Any],
+        *,
+        way: str = "zero",
+        layers: Any = None,
+        model: Any = None,
+        resume: str | Path | None = None,
+        progress: bool = True,
+    ) -> Effects:
+        """What a number of the model's becomes without each head: zeroed, or replaced by its "mean".
+
+            trace.effects(lambda: model(**inputs, labels=ids).loss)
+
+        measure: calls the model and returns one number, a loss or a logit. layers: which to try, as in `trace`; all
+        that were traced unless given. resume: a file in which numbers are kept as they come, and found again by the
+        next call. model: the one that was traced, where this trace comes from a file. There is a run for each head.
+        """
+        from clearhead.traces.effects import measured
+        from clearhead.traces.naming import checked_layers, is_wanted
+
+        checks.choice("way", way, ("zero", "mean"))
+        checked_layers(layers)
+        model = getattr(getattr(self._takes, "recorder", None), "model", None) if model is None else model
+        if model is None:
+            raise ValueError(
+                "this trace does not know its model any more; give it: trace.effects(measure, model=model)"
+            )
+        take = self._takes[0]
+        heads = {
+            name: int(take.piece(name, 0).q.shape[0])
+            for name in take.names
+            if ":" not in name and is_wanted(name, layers)
+        }
+        return measured(model, heads, measure, way=way, resume=resume, progress=progress)
 
     def save(self, path: str | Path) -> None:
         """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""

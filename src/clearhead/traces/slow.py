@@ -18,46 +18,9 @@ from torch import nn
 
 from clearhead.tensors import to_numpy
 from clearhead.traces.naming import is_wanted
-from clearhead.traces.pieces import Piece
-from clearhead.traces.stacking import run_of
+from clearhead.traces.slow_pieces import Written
 
 FIELDS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")
-
-
-class Written:
-    """A forward of which the weights were written out: (b, h, n_q, n_k) by name."""
-
-    def __init__(self, weights: dict[str, np.ndarray], real: np.ndarray | None, ids: np.ndarray | None) -> None:
-        self.weights, self.real, self._ids = weights, real, ids
-        self.names = list(weights)
-        self.batch = max((len(x) for x in weights.values()), default=0)
-        self._pieces: dict[tuple[str, int], Piece] = {}
-
-    def piece(self, name: str, entry: int) -> Piece:
-        if (name, entry) not in self._pieces:
-            weights = self.weights[name][entry]
-            queries, keys = (self._places(entry, n) for n in weights.shape[-2:])
-            own = weights[:, queries.start : queries.stop, keys.start : keys.stop].astype(np.float32)
-            h, n_q, n_k = own.shape
-            with np.errstate(divide="ignore"):  # log 0 is a key that is masked
-                scores = np.log(own)
-            nothing = np.zeros((h, max(n_q, n_k), 1), np.float32)
-            self._pieces[name, entry] = Piece(nothing[:, :n_q], nothing[:, :n_k], bias=scores, scale=1.0, slow=True)
-        return self._pieces[name, entry]
-
-    def _places(self, entry: int, n: int) -> range:
-        fits = self.real is not None and self.real.shape[-1] == n
-        run = run_of(self.real[entry]) if fits and self.real is not None else None
-        return range(n) if run is None else run
-
-    def ids(self, entry: int) -> tuple[np.ndarray | None, np.ndarray | None]:
-        if self._ids is None:
-            return None, None
-        run = self._places(entry, self._ids.shape[-1])
-        return self._ids[entry][run.start : run.stop], None
-
-    def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
-        return None, None
 
 
 class Asking:

@@ -100,7 +100,7 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
             allowed = piece.mask.array(*sizes[:2], heads=piece.q.shape[0])
             allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
             arrays["allowed"] = np.packbits(allowed, axis=-1)
-    for part in ("bias", "sinks"):
+    for part in ("bias", "sinks", "v"):
         if (array := getattr(piece, part)) is not None:
             arrays[part] = array
     for part, array in arrays.items():
@@ -248,7 +248,7 @@ class Stored:
             seen = {**found, "top_indices": found["top_indices"].astype(np.int64)}
             self._pieces[name, entry] = Piece(
                 found["q"], found["k"], mask, found.get("bias"), found.get("sinks"), told["scale"], told["softcap"],
-                told["slow"], observed(seen),
+                told["slow"], observed(seen), found.get("v"),
             )  # fmt: skip
         return self._pieces[name, entry]
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearhead import tensors
 from clearhead.languages import Said
+from clearhead.practice import sections
+from clearhead.practice.answers import Tensor
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
+from clearhead.practice.exercises import scaled_dot_product_attention as arrays
+from clearhead.practice.exercises.masked_attention import scaled
+from clearhead.practice.exercises.softmax import unguarded
 from clearhead.practice.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -19,8 +24,9 @@ if TYPE_CHECKING:
 else:
     torch = Lazy("torch")
 
-Answer = tuple[Any, Any]
-Gradients = tuple[Any, ...]
+Array = np.ndarray
+Mask = np.ndarray | None
+Tensors = tuple[Tensor, ...]
 
 
 def attention_in_torch(
@@ -36,26 +42,6 @@ def attention_in_torch(
     return weights @ V, weights
 
 
-def by_definition(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-    """One query at a time, over the keys that it may attend to and no others."""
-    *leading, n_q, d = Q.shape
-    n_k = K.shape[-2]
-    seen = torch.ones(n_q, n_k, dtype=torch.bool) if mask is None else mask
-    seen = seen.expand(*leading, n_q, n_k)
-    output, weights = Q.new_zeros(*leading, n_q, V.shape[-1]), Q.new_zeros(*leading, n_q, n_k)
-    for place in product(*map(range, (*leading, n_q))):
-        text = place[:-1]
-        keys = [j for j in range(n_k) if seen[(*place, j)]]
-        if not keys:
-            continue
-        scores = torch.stack([(Q[place] * K[(*text, j)]).sum() / math.sqrt(d) for j in keys])
-        powers = torch.exp(scores - scores.detach().max())
-        for j, share in zip(keys, powers / powers.sum(), strict=True):
-            output[place] = output[place] + share * V[(*text, j)]
-            weights[(*place, j)] = share
-    return output, weights
-
-
 def attention_gradients(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, ...] | None:
@@ -63,50 +49,66 @@ def attention_gradients(
     if answer is None:
         return None
     output = answer[0]
-    loss = (output * torch.arange(1.0, output.numel() + 1, dtype=output.dtype).view_as(output)).sum()
-    return torch.autograd.grad(loss, (Q, K, V))
+    if not output.requires_grad:  # the way back is cut
+        return tuple(torch.zeros_like(tensor) for tensor in (Q, K, V))
+    coming = torch.arange(1.0, output.numel() + 1, dtype=output.dtype).view_as(output)
+    return torch.autograd.grad(output, (Q, K, V), grad_outputs=coming, materialize_grads=True)
 
 
-def gradients_through(
-    attention: Callable[..., Answer],
-    Q: torch.Tensor,
-    K: torch.Tensor,
-    V: torch.Tensor,
-    mask: torch.Tensor | None = None,
-) -> Gradients:
-    """The same through another attention."""
-    output, _ = attention(Q, K, V, mask)
-    loss = (output * torch.arange(1.0, output.numel() + 1, dtype=output.dtype).view_as(output)).sum()
-    return torch.autograd.grad(loss, (Q, K, V))
+def on_tensors(function: Callable[..., Any], *, learned: bool = False) -> Callable[..., Any]:
+    """A function of tensors as one of arrays; the tensors share their memory, so that what is written into shows.
+
+    learned   whether gradients are asked for: then Q, K and V are to be learned
+    """
+
+    def on_arrays(*given: Array, mask: Mask = None) -> Any:
+        handed = [tensors.to_torch(array).requires_grad_(learned) for array in given]
+        return function(*handed) if mask is None else function(*handed, mask=tensors.to_torch(mask))
+
+    return on_arrays
 
 
-def judged_gradients(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
-    """By the chain rule, in NumPy: no autograd."""
-    q, k, v = (x.detach().numpy() for x in (Q, K, V))
-    weights = by_definition(Q.detach(), K.detach(), V.detach(), mask)[1].numpy()
-    arriving = np.arange(1.0, weights[..., 0].size * v.shape[-1] + 1).reshape(*q.shape[:-1], v.shape[-1])
-    of_weights = np.einsum("...iv,...jv->...ij", arriving, v)
+def to_be_learned(function: Callable[..., Any]) -> Callable[..., Any]:
+    return on_tensors(function, learned=True)
+
+
+# What is right and what goes wrong is worked out with arrays: the grader has no need of torch.
+
+
+def handed_back(*answers: Array) -> Tensors:
+    return tuple(map(Tensor, answers))
+
+
+def by_definition(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    """One query at a time, over the keys that it may attend to and no others."""
+    return handed_back(*arrays.by_definition(Q, K, V, mask))
+
+
+def mixed(weights: Array, V: Array) -> Tensors:
+    return handed_back(weights @ V, weights)
+
+
+def gradients(weights: Array, Q: Array, K: Array, V: Array) -> tuple[Array, Array, Array]:
+    """By the chain rule, for the gradient that attention_gradients sends: weights (…, n_q, n_k)."""
+    coming = np.arange(1.0, weights[..., 0].size * V.shape[-1] + 1).reshape(*Q.shape[:-1], V.shape[-1])
+    of_weights = np.einsum("...iv,...jv->...ij", coming, V)
     of_scores = weights * (of_weights - np.einsum("...ij,...ij->...i", weights, of_weights)[..., None])
-    of_scores = of_scores / math.sqrt(k.shape[-1])
-    of_queries, of_keys = np.einsum("...ij,...jd->...id", of_scores, k), np.einsum("...ij,...id->...jd", of_scores, q)
-    of_values = np.einsum("...ij,...iv->...jv", weights, arriving)
-    return tuple(map(torch.from_numpy, (of_queries, of_keys, of_values)))
+    of_scores = of_scores / math.sqrt(K.shape[-1])
+    of_queries, of_keys = np.einsum("...ij,...jd->...id", of_scores, K), np.einsum("...ij,...id->...jd", of_scores, Q)
+    return of_queries, of_keys, np.einsum("...ij,...iv->...jv", weights, coming)
 
 
-def masked(scores: torch.Tensor, mask: torch.Tensor | None, fill: float) -> torch.Tensor:
-    return scores if mask is None else scores.masked_fill(~mask, fill)
-
-
-def scores_of(Q: torch.Tensor, K: torch.Tensor) -> torch.Tensor:
-    return Q @ K.transpose(-1, -2) / K.shape[-1] ** 0.5
+def judged_gradients(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return handed_back(*gradients(arrays.by_definition(Q, K, V, mask)[1], Q, K, V))
 
 
 @mistake(
     "The weights are too sharp: the scores were not divided by √d.",
     "가중치가 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
-def no_scaling(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-    return attention_in_torch(Q * K.shape[-1] ** 0.5, K, V, mask)
+def no_scaling(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return by_definition(Q * K.shape[-1] ** 0.5, K, V, mask)
 
 
 @mistake(
@@ -114,10 +116,10 @@ def no_scaling(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Te
     "keys: dim=-1.",
     "행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 계산했습니다. 쿼리마다 키에 나누어 주어야 하므로 "
     "dim=-1을 쓰세요.",
+    explained=sections.WHICH_AXIS,
 )
-def softmax_over_queries(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-    weights = masked(scores_of(Q, K), mask, -torch.inf).softmax(dim=-2)
-    return weights @ V, weights
+def softmax_over_queries(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return mixed(unguarded(arrays.hidden(scaled(Q, K), mask), axis=-2), V)
 
 
 @mistake(
@@ -125,17 +127,15 @@ def softmax_over_queries(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask
     "~mask is.",
     "마스크가 뒤집혔습니다. masked_fill은 True인 곳을 채우는데 여기서 True는 볼 수 있다는 뜻입니다. ~mask인 곳을 "
     "채우세요.",
+    explained=sections.MASK_MISTAKES,
 )
-def mask_inverted(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-    return attention_in_torch(Q, K, V, None if mask is None else ~mask)
+def mask_inverted(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return by_definition(Q, K, V, None if mask is None else ~mask)
 
 
 @variant_of(mask_inverted)
-def mask_inverted_unguarded(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
-) -> Answer:
-    weights = masked(scores_of(Q, K), None if mask is None else ~mask, -torch.inf).softmax(dim=-1)
-    return weights @ V, weights
+def mask_inverted_unguarded(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return mixed(unguarded(arrays.hidden(scaled(Q, K), None if mask is None else ~mask)), V)
 
 
 @mistake(
@@ -143,12 +143,11 @@ def mask_inverted_unguarded(
     "counted in the denominator. Mask the scores.",
     "가린 곳이 있으면 행의 합이 1보다 작습니다. 소프트맥스 뒤에 마스크를 씌워, 가린 키가 이미 분모에 들어갔습니다. "
     "점수를 가리세요.",
+    explained=sections.LEAKS,
 )
-def masked_after_the_softmax(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
-) -> Answer:
-    weights = masked(scores_of(Q, K).softmax(dim=-1), mask, 0.0)
-    return weights @ V, weights
+def masked_after_the_softmax(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    weights = unguarded(scaled(Q, K))
+    return mixed(weights if mask is None else np.where(mask, weights, 0.0), V)
 
 
 @mistake(
@@ -156,12 +155,11 @@ def masked_after_the_softmax(
     "the row is equal. Such a row must be 0.",
     "볼 키가 없는 쿼리가 모든 키를 고르게 봅니다. -inf 대신 아주 작은 수를 쓰면 그 행의 점수가 모두 같아지기 "
     "때문입니다. 그런 행은 0이어야 합니다.",
+    explained=sections.NO_KEY_LEFT,
 )
-def a_large_number_for_infinity(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
-) -> Answer:
-    weights = masked(scores_of(Q, K), mask, -1e9).softmax(dim=-1)
-    return weights @ V, weights
+def a_large_number_for_infinity(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    scores = scaled(Q, K)
+    return mixed(unguarded(scores if mask is None else np.where(mask, scores, -1e9)), V)
 
 
 @mistake(
@@ -169,21 +167,19 @@ def a_large_number_for_infinity(
     "softmax and the weight 0 after it.",
     "볼 키가 하나도 없는 쿼리에서 NaN이 나옵니다. -inf뿐인 행의 소프트맥스이기 때문입니다. 그런 행은 소프트맥스 "
     "앞에서 평범한 점수로 바꾸고 뒤에서 가중치를 0으로 만드세요.",
+    explained=sections.NO_KEY_LEFT,
 )
-def nothing_left_is_nan(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
-    weights = masked(scores_of(Q, K), mask, -torch.inf).softmax(dim=-1)
-    return weights @ V, weights
+def nothing_left_is_nan(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return mixed(unguarded(arrays.hidden(scaled(Q, K), mask)), V)
 
 
 @mistake(
     "The keys were reshaped to (d, n_k), not transposed: that fits and scrambles them. Use K.transpose(-1, -2).",
     "키를 전치하지 않고 (d, n_k)로 reshape했습니다. 모양은 맞지만 숫자가 뒤섞입니다. K.transpose(-1, -2)를 쓰세요.",
 )
-def reshaped_not_transposed(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
-) -> Answer:
-    scrambled = K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]).transpose(-1, -2)
-    return attention_in_torch(Q, scrambled, V, mask)
+def reshaped_not_transposed(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    scrambled = K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]).swapaxes(-1, -2)
+    return by_definition(Q, scrambled, V, mask)
 
 
 @mistake(
@@ -192,11 +188,8 @@ def reshaped_not_transposed(
     "되돌아가는 길이 끊겼습니다. NumPy나 detach()를 거쳐 계산해서 그래디언트가 오지 않습니다. 처음부터 끝까지 "
     "torch의 함수를 쓰세요.",
 )
-def through_numpy(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
-    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
-        return attention_in_torch(Q.detach(), K.detach(), V.detach(), mask)
-
-    return gradients_through(attention, Q, K, V, mask)
+def through_numpy(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    return handed_back(*map(np.zeros_like, (Q, K, V)))
 
 
 @mistake(
@@ -205,12 +198,9 @@ def through_numpy(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch
     "값에만 그래디언트가 옵니다. 가중치를 detach해서 쿼리와 키가 어디를 볼지 배우지 못합니다. 가중치를 그대로 써서 "
     "섞으세요.",
 )
-def weights_detached(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None) -> Gradients:
-    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
-        weights = attention_in_torch(Q, K, V, mask)[1].detach()
-        return weights @ V, weights
-
-    return gradients_through(attention, Q, K, V, mask)
+def weights_detached(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    of_values = judged_gradients(Q, K, V, mask)[2]
+    return (*handed_back(np.zeros_like(Q), np.zeros_like(K)), of_values)
 
 
 @mistake(
@@ -218,46 +208,42 @@ def weights_detached(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: to
     "replacing that afterwards does not help the way back. Give such rows finite scores before the softmax.",
     "출력은 맞지만 그래디언트가 NaN입니다. 볼 키가 없는 행에 -inf를 더해 소프트맥스가 NaN이 되었고, 나중에 0으로 "
     "바꾸어도 되돌아오는 길에는 남습니다. 소프트맥스 앞에서 그런 행의 점수를 유한한 수로 바꾸세요.",
+    explained=sections.NO_KEY_LEFT,
 )
-def nan_on_the_way_back(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None = None
-) -> Gradients:
-    def attention(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, mask: torch.Tensor | None) -> Answer:
-        scores = scores_of(Q, K)
-        weights = (scores + masked(torch.zeros_like(scores), mask, -torch.inf)).softmax(dim=-1).nan_to_num(0.0)
-        return weights @ V, weights
-
-    return gradients_through(attention, Q, K, V, mask)
+def nan_on_the_way_back(Q: Array, K: Array, V: Array, mask: Mask = None) -> Tensors:
+    weights = unguarded(arrays.hidden(scaled(Q, K), mask))
+    of_values = judged_gradients(Q, K, V, mask)[2]  # its weights were mended before they were used
+    return (*handed_back(*gradients(weights, Q, K, V)[:2]), of_values)
 
 
-def drawn(rng: np.random.Generator, *shapes: tuple[int, ...], learned: bool = False) -> list[torch.Tensor]:
-    return [torch.from_numpy(rng.standard_normal(shape)).requires_grad_(learned) for shape in shapes]
+def drawn(rng: np.random.Generator, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
+    return tuple(rng.standard_normal(shape) for shape in shapes)
 
 
 def draw(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
     b, h, n_q, n_k, d, d_v = sizes.values()
-    tensors = drawn(rng, (b, h, n_q, d), (b, h, n_k, d), (b, h, n_k, d_v))
-    mask = torch.from_numpy(np.arange(n_k) < rng.integers(1, n_k + 1, (b, 1, 1, 1)))
-    return Call(tuple(tensors), {"mask": mask} if rng.random() < 0.5 else {})
+    given = drawn(rng, (b, h, n_q, d), (b, h, n_k, d), (b, h, n_k, d_v))
+    mask = np.arange(n_k) < rng.integers(1, n_k + 1, (b, 1, 1, 1))
+    return Call(given, {"mask": mask} if rng.random() < 0.5 else {})
 
 
 def further(rng: np.random.Generator) -> Iterable[Call]:
     Q, K, V = drawn(rng, (3, 2), (4, 2), (4, 5))
     yield Call((Q, K, V))
-    yield Call((Q, K, V), {"mask": torch.tensor([[True, False, True, True], [False] * 4, [False, True, False, False]])})
-    yield Call((500 * Q, K, V), {"mask": torch.tensor([True, True, False, False])})
-    yield Call((Q[:1], torch.zeros_like(K), V))
+    yield Call((Q, K, V), {"mask": np.array([[True, False, True, True], [False] * 4, [False, True, False, False]])})
+    yield Call((500 * Q, K, V), {"mask": np.array([True, True, False, False])})
+    yield Call((Q[:1], np.zeros_like(K), V))
 
 
 def draw_learned(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
     b, n_q, n_k, d, d_v = sizes.values()
-    return Call(tuple(drawn(rng, (b, n_q, d), (b, n_k, d), (b, n_k, d_v), learned=True)))
+    return Call(drawn(rng, (b, n_q, d), (b, n_k, d), (b, n_k, d_v)))
 
 
 def further_learned(rng: np.random.Generator) -> Iterable[Call]:
-    tensors = drawn(rng, (3, 2), (4, 2), (4, 5), learned=True)
-    yield Call(tuple(tensors), {"mask": torch.ones(3, 4, dtype=torch.bool).tril()})
-    yield Call(tuple(tensors), {"mask": torch.tensor([[True] * 4, [False] * 4, [False, True, True, False]])})
+    given = drawn(rng, (3, 2), (4, 2), (4, 5))
+    yield Call(given, {"mask": np.tri(3, 4, dtype=bool)})
+    yield Call(given, {"mask": np.array([[True] * 4, [False] * 4, [False, True, True, False]])})
 
 
 TASK = Said(
@@ -321,6 +307,7 @@ EXERCISE = Exercise(
         Part(
             solution=attention_in_torch,
             judge=by_definition,
+            adapt=on_tensors,
             draw=draw,
             sizes={"b": 2, "h": 3, "n_q": 4, "n_k": 5, "d": 6, "d_v": 7},
             further=further,
@@ -342,6 +329,7 @@ EXERCISE = Exercise(
         Part(
             solution=attention_gradients,
             judge=judged_gradients,
+            adapt=to_be_learned,
             draw=draw_learned,
             sizes={"b": 2, "n_q": 3, "n_k": 5, "d": 4, "d_v": 6},
             further=further_learned,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice import sections
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 
 def causal_mask(n: int, n_k: int | None = None) -> np.ndarray:
@@ -31,9 +32,15 @@ def by_definition(n: int, n_k: int | None = None) -> np.ndarray:
     "there, so the lower triangle is True.",
     "True와 False가 반대입니다. 가릴 곳을 True로 적었습니다. clearhead에서 True는 볼 수 있다는 뜻이므로 아래쪽 "
     "삼각형이 True여야 합니다.",
+    explained=sections.MASK_MISTAKES,
 )
 def inverted(n: int, n_k: int | None = None) -> np.ndarray:
     return ~causal_mask(n, n_k)
+
+
+@variant_of(inverted)
+def inverted_in_the_corner(n: int, n_k: int | None = None) -> np.ndarray:
+    return ~np.tri(n, n_k, dtype=bool)
 
 
 @mistake(
@@ -41,6 +48,7 @@ def inverted(n: int, n_k: int | None = None) -> np.ndarray:
     "place counts as past: j ≤ i, not j < i.",
     "대각선까지 가려서 단어가 자기 자신을 보지 못하고, 글의 첫 단어는 볼 것이 하나도 없습니다. 자기 자리는 볼 수 "
     "있으므로 j < i가 아니라 j ≤ i입니다.",
+    explained=sections.MASK_MISTAKES,
 )
 def diagonal_hidden(n: int, n_k: int | None = None) -> np.ndarray:
     n_k = n if n_k is None else n_k
@@ -52,10 +60,16 @@ def diagonal_hidden(n: int, n_k: int | None = None) -> np.ndarray:
     "future. Use np.tril in place of np.triu: keys to the left of the diagonal.",
     "반대쪽 삼각형입니다. 첫 쿼리는 모두 보고 마지막 쿼리는 자기만 보므로 단어마다 미래를 봅니다. np.triu 대신 "
     "np.tril을 써서 대각선 왼쪽의 키를 남기세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def wrong_triangle(n: int, n_k: int | None = None) -> np.ndarray:
     n_k = n if n_k is None else n_k
     return np.triu(np.ones((n, n_k), bool), n_k - n)
+
+
+@variant_of(wrong_triangle)
+def wrong_triangle_in_the_corner(n: int, n_k: int | None = None) -> np.ndarray:
+    return np.triu(np.ones((n, n if n_k is None else n_k), bool))
 
 
 @mistake(
@@ -63,6 +77,7 @@ def wrong_triangle(n: int, n_k: int | None = None) -> np.ndarray:
     "only the oldest. The queries are the last positions: query i sees keys up to i + n_k − n.",
     "n_k = n일 때는 맞지만, 키가 더 많으면 삼각형이 왼쪽 위 구석에 맞추어져 가장 새로운 단어가 옛 단어만 봅니다. "
     "쿼리는 마지막 위치들이므로 쿼리 i는 i + n_k − n번 키까지 봅니다.",
+    explained=sections.MORE_KEYS,
 )
 def top_left_corner(n: int, n_k: int | None = None) -> np.ndarray:
     return np.tri(n, n_k, dtype=bool)
@@ -71,6 +86,7 @@ def top_left_corner(n: int, n_k: int | None = None) -> np.ndarray:
 @mistake(
     "`n_k` was not used: the mask is always (n, n), although there are n_k keys.",
     "`n_k`를 쓰지 않아, 키가 n_k개인데도 마스크가 늘 (n, n)입니다.",
+    explained=sections.MORE_KEYS,
 )
 def always_square(n: int, n_k: int | None = None) -> np.ndarray:
     return causal_mask(n)
@@ -91,6 +107,7 @@ def ones_and_zeros(n: int, n_k: int | None = None) -> np.ndarray:
     "later.",
     "점수에 더할 0과 −inf가 나왔습니다. 여기서 만들 것은 누가 누구를 볼 수 있는지를 나타내는 True와 False입니다. "
     "−inf는 나중에 씁니다.",
+    explained=sections.MINUS_INFINITY,
 )
 def made_for_adding(n: int, n_k: int | None = None) -> np.ndarray:
     return np.where(causal_mask(n, n_k), 0.0, -np.inf)
@@ -168,8 +185,10 @@ EXERCISE = Exercise(
             examples=("causal_mask(3)", "causal_mask(2, 5)"),
             mistakes=(
                 inverted,
+                inverted_in_the_corner,
                 diagonal_hidden,
                 wrong_triangle,
+                wrong_triangle_in_the_corner,
                 top_left_corner,
                 always_square,
                 ones_and_zeros,

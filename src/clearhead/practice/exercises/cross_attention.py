@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 Answer = tuple[np.ndarray, np.ndarray]
@@ -70,10 +71,35 @@ def attended(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | Non
     "The output has as many rows as the memory has: the memory asked, and X answered. Who writes asks: the queries "
     "come from X, the keys and values from the memory.",
     "출력의 행 수가 메모리의 길이와 같습니다. 메모리가 묻고 X가 대답한 것입니다. 쓰는 쪽이 물어야 하므로 쿼리는 "
-    "X에서, 키와 값은 메모리에서 만드세요.",
+    "쿼리는 X에서, 키와 값은 메모리에서 만드세요.",
+    explained=sections.BLOCKS_AND_DECODING,
 )
 def sources_swapped(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return cross_attention(memory, X, W[0], W[1], W[2], mask)
+
+
+@mistake(
+    "The queries were made from the memory and the keys from X. The weights then have a row for each source word, and "
+    "no longer fit the values. Queries come from X, keys and values from the memory.",
+    "쿼리를 메모리로, 키를 X로 만들었습니다. 그러면 가중치의 행이 원문 단어마다 하나씩이 되어 값과 맞지 않습니다. "
+    "쿼리는 X에서, 키와 값은 메모리에서 만드세요.",
+    explained=sections.BLOCKS_AND_DECODING,
+)
+def queries_and_keys_swapped(
+    X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None
+) -> Answer:
+    return attended(memory @ W[0], X @ W[1], memory @ W[2], mask)
+
+
+@mistake(
+    "The values were made from X: the weights find the right source words, and then the target's own words are heard. "
+    "Keys and values come from the memory together.",
+    "값을 X로 만들었습니다. 가중치는 원문 단어를 찾았는데 들은 것은 번역문의 단어입니다. 키와 값은 함께 메모리에서 "
+    "만드세요.",
+)
+def values_from_x(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
+    weights = cross_attention(X, memory, W[0], W[1], W[2], mask)[1]
+    return weights @ (X @ W[2]), weights
 
 
 @mistake(
@@ -90,6 +116,7 @@ def memory_ignored(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.n
     "The keys were made with W_Q: what a word looks for and what it offers are not the same thing. Use W_K for the "
     "keys.",
     "키를 W_Q로 만들었습니다. 단어가 찾는 것과 내놓는 것은 서로 다릅니다. 키에는 W_K를 쓰세요.",
+    explained=sections.QUERY_IS_NO_KEY,
 )
 def one_matrix_for_queries_and_keys(
     X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None
@@ -100,6 +127,7 @@ def one_matrix_for_queries_and_keys(
 @mistake(
     "The weights are too sharp, those of queries √d times as long: the scores were not divided by √d.",
     "가중치가 너무 뾰족합니다. 쿼리가 √d배 길 때의 가중치와 같으니, 점수를 √d로 나누지 않은 것입니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return cross_attention(X * np.sqrt(W[0].shape[-1]), memory, W[0], W[1], W[2], mask)
@@ -110,6 +138,7 @@ def no_scaling(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarr
     "its attention out among the keys, so the axis is the last.",
     "가중치의 행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 계산한 것입니다. 쿼리마다 키에 나누어 주어야 "
     "하므로 마지막 축을 따라 계산하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return attended(X @ W[0], memory @ W[1], memory @ W[2], mask, axis=-2)
@@ -120,6 +149,7 @@ def softmax_over_queries(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask
     "as a whole from the beginning; only the mask that is given counts.",
     "번역문의 첫 단어가 원문 단어를 하나만 봅니다. 크로스 어텐션에 코잘 마스크를 씌운 것입니다. 원문은 처음부터 "
     "통째로 있으니 인자로 받은 마스크만 쓰세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def causal_mask_on_the_memory(
     X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None
@@ -133,6 +163,7 @@ def causal_mask_on_the_memory(
     "-inf before the softmax.",
     "마스크가 없으면 맞지만, 있으면 원문의 패딩에 가중치가 남습니다. False인 키의 점수를 소프트맥스 앞에서 -inf로 "
     "바꾸세요.",
+    explained=sections.MINUS_INFINITY,
 )
 def mask_ignored(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return cross_attention(X, memory, W[0], W[1], W[2])
@@ -143,6 +174,7 @@ def mask_ignored(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.nda
     "the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return attended(X @ W[0], memory @ W[1], memory @ W[2], None if mask is None else ~mask)
@@ -158,6 +190,7 @@ def mask_inverted_guarded(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mas
     "weights 0 and output 0.",
     "원문이 전부 패딩일 때만 NaN이 나옵니다. 0을 0으로 나누었기 때문입니다. 볼 키가 하나도 없는 쿼리는 가중치도 "
     "출력도 0이어야 합니다.",
+    explained=sections.NO_KEY_LEFT,
 )
 def nothing_left_is_nan(X: np.ndarray, memory: np.ndarray, *W: np.ndarray, mask: np.ndarray | None = None) -> Answer:
     return attended(X @ W[0], memory @ W[1], memory @ W[2], mask)
@@ -259,6 +292,8 @@ EXERCISE = Exercise(
             ),
             mistakes=(
                 sources_swapped,
+                queries_and_keys_swapped,
+                values_from_x,
                 memory_ignored,
                 one_matrix_for_queries_and_keys,
                 no_scaling,

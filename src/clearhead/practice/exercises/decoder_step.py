@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 Block = Mapping[str, np.ndarray]
@@ -146,6 +147,7 @@ def new_row_in_front(x: np.ndarray, cache: Arrays, memory: Arrays, block: Block)
     "cross-attention. The sentence to translate is there as a whole; look at all of it.",
     "단어가 메모리에서 지금까지 쓴 수만큼만 봅니다. 크로스 어텐션에 코잘 마스크를 씌운 것입니다. 번역할 문장은 "
     "처음부터 통째로 있으니 모두 보세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def causal_mask_on_the_memory(x: np.ndarray, cache: Arrays, memory: Arrays, block: Block) -> Answer:
     n = cache[0].shape[1] + 1
@@ -180,6 +182,7 @@ def pre_norm(x: np.ndarray, cache: Arrays, memory: Arrays, block: Block) -> Answ
 @mistake(
     "The attention is too sharp in both places: the scores were not divided by √d.",
     "두 어텐션이 모두 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(x: np.ndarray, cache: Arrays, memory: Arrays, block: Block) -> Answer:
     K, V = grown(x, cache, block)

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 Block = Mapping[str, np.ndarray]
@@ -108,6 +109,7 @@ def pre_norm(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     "add x before each norm.",
     "들어온 것이 사라졌습니다. 출력이 들은 것과 생각한 것만 압니다. 잔차 연결 두 개가 모두 빠졌으니 정규화하기 전에 "
     "x를 더하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
 )
 def no_residual_connections(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     x = norm(heard(x, block, num_heads), block, 1)
@@ -115,10 +117,62 @@ def no_residual_connections(x: np.ndarray, block: Block, num_heads: int) -> np.n
 
 
 @mistake(
+    "After attention only what was heard is left: the first residual connection is missing. Normalise x + heard.",
+    "어텐션 다음에 들은 것만 남았습니다. 첫째 잔차 연결이 빠졌습니다. x + 들은 것을 정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def first_residual_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(heard(x, block, num_heads), block, 1)
+    return norm(x + thought(x, block), block, 2)
+
+
+@mistake(
+    "After the feed-forward only what was thought is left: the second residual connection is missing. Normalise what "
+    "went into the feed-forward plus what came out of it.",
+    "피드 포워드 다음에 생각한 것만 남았습니다. 둘째 잔차 연결이 빠졌습니다. 피드 포워드에 들어간 것과 나온 것을 더해 "
+    "정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def second_residual_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(x + heard(x, block, num_heads), block, 1)
+    return norm(thought(x, block), block, 2)
+
+
+@mistake(
+    "The weights are too sharp: the scores were not divided by the root of a head's width.",
+    "가중치가 너무 뾰족합니다. 점수를 헤드 폭의 제곱근으로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
+)
+def not_scaled(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    return finished(x, heard(x, block, num_heads, width=1), block)
+
+
+@mistake(
+    "The output was not normalised: the second norm is missing.",
+    "출력을 정규화하지 않았습니다. 둘째 정규화가 빠졌습니다.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def second_norm_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = norm(x + heard(x, block, num_heads), block, 1)
+    return x + thought(x, block)
+
+
+@mistake(
+    "What attention gave goes into the feed-forward as it is: the first norm is missing. Normalise after each sum.",
+    "어텐션의 결과를 그대로 피드 포워드에 넣었습니다. 첫째 정규화가 빠졌습니다. 더할 때마다 정규화하세요.",
+    explained=sections.RESIDUAL_AND_NORM,
+)
+def first_norm_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
+    x = x + heard(x, block, num_heads)
+    return norm(x + thought(x, block), block, 2)
+
+
+@mistake(
     "The second sum adds the block's input, not what came out of the first norm. The feed-forward's residual "
     "connection starts where the feed-forward starts.",
     "두 번째 합에서 첫 정규화의 결과가 아니라 블록의 입력을 더했습니다. 피드 포워드의 잔차 연결은 피드 포워드가 받은 "
     "값에서 시작합니다.",
+    explained=sections.RESIDUAL_AND_NORM,
 )
 def residual_from_the_input(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     y = norm(x + heard(x, block, num_heads), block, 1)
@@ -130,6 +184,7 @@ def residual_from_the_input(x: np.ndarray, block: Block, num_heads: int) -> np.n
     "those of the d_model numbers of one position, axis -1.",
     "정규화를 위치 방향으로 해서, 위치마다 다른 모든 위치의 영향을 한 번 더 받습니다. 평균과 분산은 한 위치의 숫자 "
     "d_model개로, 곧 축 -1을 따라 구하세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def norm_over_the_positions(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     x = norm(x + heard(x, block, num_heads), block, 1, axis=-2)
@@ -141,6 +196,7 @@ def norm_over_the_positions(x: np.ndarray, block: Block, num_heads: int) -> np.n
     "is the width under the root.",
     "헤드가 하나일 때만 맞습니다. 점수를 √d_model로 나누었기 때문입니다. 헤드 하나는 곱을 d_model / num_heads개만 "
     "더하므로 그 폭의 제곱근으로 나누세요.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def scaled_by_the_model_width(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     return finished(x, heard(x, block, num_heads, width=x.shape[-1]), block)
@@ -151,6 +207,7 @@ def scaled_by_the_model_width(x: np.ndarray, block: Block, num_heads: int) -> np
     "Swap the axes of heads and positions first.",
     "헤드가 하나일 때만 맞습니다. reshape만으로 헤드를 합쳐 한 헤드의 여러 위치가 나란히 놓였습니다. 먼저 헤드 축과 "
     "위치 축을 맞바꾸세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def merged_without_a_swap(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     return finished(x, mixed(x, block, num_heads).reshape(x.shape) @ block["W_O"], block)
@@ -159,6 +216,7 @@ def merged_without_a_swap(x: np.ndarray, block: Block, num_heads: int) -> np.nda
 @mistake(
     "The heads stand side by side, unmixed: W_O was left out. Multiply the merged heads by it before the sum.",
     "헤드가 섞이지 않고 나란히 놓여 있습니다. W_O가 빠졌습니다. 더하기 전에 합친 헤드에 W_O를 곱하세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def projection_left_out(x: np.ndarray, block: Block, num_heads: int) -> np.ndarray:
     return finished(x, mixed(x, block, num_heads).swapaxes(-3, -2).reshape(x.shape), block)
@@ -287,7 +345,12 @@ EXERCISE = Exercise(
             mistakes=(
                 pre_norm,
                 no_residual_connections,
+                first_residual_left_out,
+                second_residual_left_out,
                 residual_from_the_input,
+                first_norm_left_out,
+                second_norm_left_out,
+                not_scaled,
                 norm_over_the_positions,
                 scaled_by_the_model_width,
                 merged_without_a_swap,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from itertools import product
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice.exercises.memory_efficient_attention import ask, by_definition as query_by_query
 
 
 def flash_attention(
@@ -41,17 +41,7 @@ def by_definition(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
 ) -> np.ndarray:
     """Each query over all its keys at once, whatever the block."""
-    *leading, n_q, d = Q.shape
-    seen = np.broadcast_to(True if mask is None else mask, (*leading, n_q, K.shape[-2]))
-    output = np.zeros((*leading, n_q, V.shape[-1]))
-    for *place, i in product(*map(range, (*leading, n_q))):
-        text = tuple(place)
-        keys = [int(j) for j in np.flatnonzero(seen[(*text, i)])]
-        scores = [float(np.dot(Q[(*text, i)], K[(*text, j)])) / math.sqrt(d) for j in keys]
-        powers = [math.exp(score - max(scores)) for score in scores]
-        for j, power in zip(keys, powers, strict=True):
-            output[(*text, i)] += power / sum(powers) * V[(*text, j)]
-    return output
+    return query_by_query(Q, K, V, mask=mask)
 
 
 def tiles(
@@ -74,8 +64,34 @@ def shares(scores: np.ndarray) -> np.ndarray:
     return powers / np.where(total == 0, 1, total)
 
 
+def by_blocks_of_queries(
+    attended: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    Q: np.ndarray,
+    K: np.ndarray,
+    mask: np.ndarray | None,
+    block_size: int,
+) -> np.ndarray:
+    """Rows that are computed a block at a time, so that the whole matrix is never there: attended(Q, mask)."""
+    allowed = np.broadcast_to(True if mask is None else mask, (*Q.shape[:-1], K.shape[-2]))
+    blocks = [slice(i, i + block_size) for i in range(0, Q.shape[-2], block_size)]
+    return np.concatenate([attended(Q[..., rows, :], allowed[..., rows, :]) for rows in blocks], axis=-2)
+
+
 def over(mixed: np.ndarray, total: np.ndarray) -> np.ndarray:
     return mixed / np.where(total == 0, 1, total)
+
+
+@mistake(
+    "The answer is right, but the whole matrix of scores was held at once, which is what tiles are there to avoid. "
+    "Go through the keys block by block, and keep the largest score, the total and the mix in between.",
+    "답은 맞지만 점수 행렬 전체를 한꺼번에 만들었습니다. 타일로 나누는 까닭이 바로 그것을 피하려는 것입니다. 키를 "
+    "블록마다 훑으면서 최댓값, 합계, 섞은 값만 남기세요.",
+    explained=sections.WHY_NO_MATRIX,
+)
+def the_whole_matrix(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
+) -> np.ndarray:
+    return flash_attention(Q, K, V, mask, block_size=max(Q.shape[-2], K.shape[-2]))
 
 
 @mistake(
@@ -83,6 +99,7 @@ def over(mixed: np.ndarray, total: np.ndarray) -> np.ndarray:
     "much as the best. Keep the mix and the total apart, and divide once, after the last block.",
     "키 블록마다 자기 합계로 나눈 다음 블록끼리 평균했습니다. 가중치가 거의 없는 블록도 똑같이 셉니다. 섞은 값과 "
     "합계를 따로 두고, 마지막 블록 다음에 한 번만 나누세요.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def blocks_averaged(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -145,9 +162,12 @@ def last_block_lost(
 def not_divided(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
 ) -> np.ndarray:
-    scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size)], axis=-1)
-    top = scores.max(axis=-1, keepdims=True)
-    return np.exp(scores - np.where(np.isneginf(top), 0, top)) @ V
+    def attended(Q: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size)], axis=-1)
+        top = scores.max(axis=-1, keepdims=True)
+        return np.exp(scores - np.where(np.isneginf(top), 0, top)) @ V
+
+    return by_blocks_of_queries(attended, Q, K, mask, block_size)
 
 
 @mistake(
@@ -155,6 +175,7 @@ def not_divided(
     "take the differences to 0; such a block then leaves everything as it was.",
     "쿼리의 첫 블록이 전부 가려지면 NaN이 나옵니다. -inf - (-inf)는 수가 아닙니다. 아직 아무 키도 보지 못한 동안에는 "
     "0을 기준으로 빼세요. 그러면 그런 블록은 아무것도 바꾸지 않습니다.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def masked_block_is_nan(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -175,8 +196,11 @@ def masked_block_is_nan(
 def first_columns_of_the_mask(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
 ) -> np.ndarray:
-    scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size, columns=0)], axis=-1)
-    return shares(scores) @ V
+    def attended(Q: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        scores = np.concatenate([scores for scores, _ in tiles(Q, K, V, mask, block_size, columns=0)], axis=-1)
+        return shares(scores) @ V
+
+    return by_blocks_of_queries(attended, Q, K, mask, block_size)
 
 
 @mistake(
@@ -184,6 +208,7 @@ def first_columns_of_the_mask(
     "score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "마스크가 막은 키의 값만 섞였습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -194,6 +219,7 @@ def mask_inverted(
 @mistake(
     "The attention is too sharp: the scores were not divided by √d.",
     "어텐션이 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None, *, block_size: int = 16
@@ -217,9 +243,10 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((Q, K, V), {"block_size": 3})
     yield Call((Q[0], K[0], V[0], np.tri(5, 7, -1, dtype=bool)), {"block_size": 2})
     yield Call((Q, K, V, np.arange(7) >= 4), {"block_size": 2})
-    yield Call((500 * Q, K, V), {"block_size": 4})
+    yield Call((500 * Q, K, V), {"block_size": 8})
     yield Call((Q[:, :1], K, V, np.arange(7) == 6), {"block_size": 7})
     yield Call((Q, K, V))
+    yield Call(tuple(rng.standard_normal((160, width)) for width in (2, 2, 3)), {"block_size": 8})
 
 
 TASK = Said(
@@ -281,15 +308,17 @@ EXERCISE = Exercise(
         Part(
             solution=flash_attention,
             judge=by_definition,
+            ask=ask,
             draw=draw,
             sizes={"b": 2, "n_q": 5, "n_k": 7, "d": 3, "d_v": 4},
             further=further,
-            outputs={"output": "b n_q d_v"},
+            outputs={"output": "b n_q d_v", "little_memory": ""},
             examples=(
                 "flash_attention(np.zeros((1, 2)), np.zeros((4, 2)), np.array([[8.0], [4.0], [2.0], [8.0]]), "
                 "block_size=2)",
             ),
             mistakes=(
+                the_whole_matrix,
                 blocks_averaged,
                 nothing_scaled_down,
                 total_not_scaled_down,

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.exercises import scaled_dot_product_attention as one_head
 from clearhead.practice.exercises.softmax import softmax
@@ -104,6 +105,7 @@ def query_heads_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
 @mistake(
     "The heads are shared as they should be, and the scores not scaled. Divide them by np.sqrt(Q.shape[-1]).",
     "헤드는 제대로 나누어 썼지만 스케일링을 하지 않았습니다. 점수를 np.sqrt(Q.shape[-1])로 나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     return attend(Q, repeated(K, Q), repeated(V, Q), root=1.0)
@@ -114,6 +116,7 @@ def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     "the queries. Run it along the last axis.",
     "헤드는 제대로 나누어 썼지만 가중치의 행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 한 것입니다. "
     "마지막 축을 따라 하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     return attend(Q, repeated(K, Q), repeated(V, Q), axis=-2)
@@ -124,6 +127,7 @@ def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     "before exp.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> Both:
     powers = np.exp(Q @ repeated(K, Q).swapaxes(-1, -2) / np.sqrt(Q.shape[-1]))

@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice import sections
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
@@ -32,11 +33,17 @@ def by_definition(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: fl
     return y
 
 
+def along(axis: int, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -> np.ndarray:
+    """The same with mean and variance along any one axis."""
+    return gamma * (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(x.var(axis=axis, keepdims=True) + eps) + beta
+
+
 @mistake(
     "(1, 0, 0, 0) gives 1.5 instead of 1.732: the variance was divided by d - 1. Layer normalisation divides by d, "
     "as np.var does by itself (torch.var and ddof=1 do not).",
     "(1, 0, 0, 0)이 1.732가 아니라 1.5가 됩니다. 분산을 d - 1로 나누었기 때문입니다. 층 정규화는 d로 나눕니다. "
     "np.var는 그대로 쓰면 되고 ddof=1이나 torch.var의 기본값은 다릅니다.",
+    explained=sections.BLOCKS_AND_DECODING,
 )
 def variance_by_one_less(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -70,10 +77,30 @@ def eps_forgotten(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: fl
     "d numbers of each position, axis -1.",
     "뒤의 위치를 바꾸면 앞의 출력이 달라집니다. 평균과 분산을 위치 방향으로 구했기 때문입니다. 위치마다 그 안의 숫자 "
     "d개로, 곧 축 -1을 따라 구하세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def over_the_positions(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
-    axis = -2 if x.ndim > 1 else -1
-    return gamma * (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(x.var(axis=axis, keepdims=True) + eps) + beta
+    return along(-2 if x.ndim > 1 else -1, x, gamma, beta, eps)
+
+
+@variant_of(over_the_positions)
+def always_over_axis_minus_two(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
+    return along(-2, x, gamma, beta, eps)
+
+
+@variant_of(over_the_positions)
+def always_over_axis_one(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
+    return along(1, x, gamma, beta, eps)
+
+
+@mistake(
+    "Another text of the batch changes this one: mean and variance were taken along axis 0. Take them over the d "
+    "numbers of each position, axis -1.",
+    "배치의 다른 글을 바꾸면 이 글의 출력이 달라집니다. 평균과 분산을 축 0을 따라 구했기 때문입니다. 위치마다 그 안의 "
+    "숫자 d개로, 곧 축 -1을 따라 구하세요.",
+)
+def over_the_batch(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, *, eps: float = 1e-5) -> np.ndarray:
+    return along(0, x, gamma, beta, eps)
 
 
 @mistake(
@@ -197,6 +224,9 @@ EXERCISE = Exercise(
                 eps_outside_the_root,
                 eps_forgotten,
                 over_the_positions,
+                always_over_axis_minus_two,
+                always_over_axis_one,
+                over_the_batch,
                 over_everything,
                 mean_not_taken_off,
                 no_root,

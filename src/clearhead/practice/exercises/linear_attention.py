@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -140,6 +141,7 @@ def own_key_left_out(Q: np.ndarray, K: np.ndarray, V: np.ndarray, *, causal: boo
     "to i + n_k - n_q.",
     "쿼리와 키의 수가 같을 때만 맞습니다. 키가 더 많으면 쿼리는 마지막 위치들이므로, i번 쿼리는 i + n_k - n_q번 "
     "키까지 봅니다.",
+    explained=sections.MORE_KEYS,
 )
 def in_the_upper_left_corner(Q: np.ndarray, K: np.ndarray, V: np.ndarray, *, causal: bool = False) -> np.ndarray:
     return weighed(Q, K, V, causal, offset=0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises import scaled_dot_product_attention as unmasked
 from clearhead.practice.exercises.softmax import unguarded
@@ -62,18 +63,61 @@ def empty_row_averaged(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
 
 
 @mistake(
-    "−1e4 is a score like any other: a row without keys becomes the plain average of all values, and where the real "
-    "scores are lower still, hidden keys leak. Use −np.inf, which no score is below, and zeros for a row without keys.",
-    "−1e4도 하나의 점수일 뿐입니다. 볼 키가 없는 행은 모든 값의 단순 평균이 되고, 진짜 점수가 더 낮은 곳에서는 가려진 "
-    "키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
+    "Right until the scores are very low: a hidden key has the score −1e9 or the like, which is higher than the real "
+    "ones then and takes all the weight. Only −np.inf is below every score.",
+    "점수가 아주 낮아지면 틀립니다. 가려진 키의 점수를 −1e9 같은 수로 두면, 진짜 점수가 그보다 낮을 때 가려진 키가 "
+    "가중치를 모두 가져갑니다. 어떤 점수보다도 낮은 것은 −np.inf뿐입니다.",
+    explained=sections.LEAKS,
+)
+def leaks_below_a_large_number(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e9, guarded=True)
+
+
+@variant_of(leaks_below_a_large_number)
+def leaks_below_minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e4, guarded=True)
+
+
+@variant_of(leaks_below_a_large_number)
+def hidden_weights_zeroed_afterwards(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e9)) * mask, V)
+
+
+@variant_of(leaks_below_a_large_number)
+def hidden_weights_of_ten_thousand_zeroed_afterwards(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray
+) -> Both:
+    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e4)) * mask, V)
+
+
+def filled(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray, number: float, *, guarded: bool = False
+) -> Both:
+    weights = unguarded(np.where(mask, scaled(Q, K), number))
+    return mixed(weights * mask.any(axis=-1, keepdims=True) if guarded else weights, V)
+
+
+@mistake(
+    "−1e4, or −1e9, is a score like any other: a row without keys becomes the plain average of all values, and where "
+    "the real scores are lower still, hidden keys leak. Use −np.inf, which no score is below, and zeros for a row "
+    "without keys.",
+    "−1e4나 −1e9도 하나의 점수일 뿐입니다. 볼 키가 없는 행은 모든 값의 단순 평균이 되고, 진짜 점수가 더 낮은 곳에서는 "
+    "가려진 키가 샙니다. 어떤 점수보다도 낮은 −np.inf를 쓰고, 볼 키가 없는 행은 0으로 만드세요.",
+    explained=sections.LEAKS,
 )
 def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
-    return mixed(unguarded(np.where(mask, scaled(Q, K), -1e4)), V)
+    return filled(Q, K, V, mask, -1e4)
+
+
+@variant_of(minus_ten_thousand)
+def minus_a_thousand_million(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
+    return filled(Q, K, V, mask, -1e9)
 
 
 @mistake(
     "Hidden keys still get weight: their score was set to 0, and e⁰ is 1. Use −np.inf: its power is 0.",
     "가려진 키에 여전히 가중치가 있습니다. 점수를 0으로 바꾸었는데 e⁰은 1입니다. 거듭제곱이 0이 되는 −np.inf를 쓰세요.",
+    explained=sections.LEAKS,
 )
 def hidden_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(unguarded(np.where(mask, scaled(Q, K), 0)), V)
@@ -84,6 +128,7 @@ def hidden_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndar
     "taken their share. Hide the scores before softmax.",
     "가려진 가중치는 0이지만 행의 합이 1보다 작습니다. 마스크를 소프트맥스 뒤에 씌워서 가려진 키가 이미 제 몫을 "
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 가리세요.",
+    explained=sections.LEAKS,
 )
 def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(unguarded(scaled(Q, K)) * mask, V)
@@ -94,6 +139,7 @@ def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nda
     "keep the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "가려야 할 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(kept(scaled(Q, K), ~mask), V)
@@ -109,6 +155,7 @@ def mask_inverted_unguarded(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: n
     "looked like nothing there. Ask the mask itself: np.where(mask, scores, -np.inf).",
     "점수가 우연히 0이 되기 전까지는 맞지만, 0이 되면 가려진 키가 보입니다. 어디를 가릴지 점수의 값에서 읽어서, 0인 "
     "곳을 빈 곳으로 여긴 것입니다. np.where(mask, scores, -np.inf)처럼 마스크를 직접 쓰세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def hidden_by_score(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     scores = scaled(Q, K)
@@ -120,6 +167,7 @@ def hidden_by_score(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarra
     "seen. Choose with np.where in place of multiplying.",
     "볼 키가 있는 행까지 NaN입니다. 0 · (−inf)는 수가 아니므로, 마스크에 −inf를 곱하면 볼 수 있는 칸이 망가집니다. "
     "곱하지 말고 np.where로 고르세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def zero_times_infinity(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(unguarded(scaled(Q, K) + ~mask * -np.inf), V)
@@ -130,6 +178,7 @@ def zero_times_infinity(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.nd
     "the keys, along the last axis.",
     "가려진 가중치는 0이지만 행이 아니라 열의 합이 1입니다. 소프트맥스를 쿼리 방향으로 한 것입니다. 키 방향, 곧 마지막 "
     "축을 따라 하세요.",
+    explained=sections.LEAKS,
 )
 def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray) -> Both:
     return mixed(kept(scaled(Q, K), mask, axis=-2), V)
@@ -156,6 +205,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((words, words, np.arange(6.0).reshape(3, 2), np.tri(3, dtype=bool)))
     yield Call((np.stack([Q, Q]), np.stack([K, K]), np.stack([V, V]), np.array([True, True, False, False, True])))
     yield Call((Q[:1], K[:1], V[:1], np.array([[False]])))
+    yield Call((*unmasked.low_scores(2**17), V, mask))
 
 
 TASK = Said(
@@ -221,6 +271,11 @@ EXERCISE = Exercise(
                 empty_row_nan,
                 empty_row_averaged,
                 minus_ten_thousand,
+                minus_a_thousand_million,
+                leaks_below_a_large_number,
+                leaks_below_minus_ten_thousand,
+                hidden_weights_zeroed_afterwards,
+                hidden_weights_of_ten_thousand_zeroed_afterwards,
                 hidden_score_zero,
                 mask_after_softmax,
                 mask_inverted,

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
-MEASURED = 384 * 384  # weights from which on the memory is looked at
+MEASURED = 160 * 160  # weights from which on the memory is looked at
 
 
 def memory_efficient_attention(
@@ -88,6 +89,7 @@ def chunked(
     "Compute the scores of one chunk of queries, finish them, and only then go on to the next.",
     "답은 맞지만 가중치 행렬 전체를 한꺼번에 만들었습니다. 나누어 계산하는 까닭이 바로 그것을 피하려는 것입니다. "
     "쿼리 한 묶음의 점수를 계산해 출력까지 구한 다음에 다음 묶음으로 넘어가세요.",
+    explained=sections.WHY_NO_MATRIX,
 )
 def the_whole_matrix(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -125,6 +127,7 @@ def keys_cut_with_the_queries(
     "softmax of a query runs over all its keys: cut the queries instead.",
     "키를 나누고 묶음마다 따로 소프트맥스를 계산해 저마다 합이 1입니다. 그래서 출력이 평균들의 합이 되었습니다. "
     "쿼리의 소프트맥스는 모든 키에 걸쳐 계산해야 하니 키 대신 쿼리를 나누세요.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def keys_cut_instead(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -156,6 +159,7 @@ def first_rows_of_the_mask(
     "score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "마스크가 막은 키의 값만 섞였습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -173,6 +177,7 @@ def mask_inverted_guarded(
 @mistake(
     "The attention is too sharp: the scores were not divided by √d.",
     "어텐션이 너무 뾰족합니다. 점수를 √d로 나누지 않았습니다.",
+    explained=sections.WHY_SCALE,
 )
 def no_scaling(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -185,6 +190,7 @@ def no_scaling(
     "axis.",
     "chunk_size를 바꾸면 답이 달라집니다. 소프트맥스를 묶음 안의 쿼리 방향으로 계산했기 때문입니다. 키 방향, 곧 "
     "마지막 축으로 계산하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -197,6 +203,7 @@ def softmax_over_queries(
     "take care that -inf - (-inf) is NaN.",
     "볼 키가 하나도 없는 쿼리에서만 NaN이 나옵니다. 그런 쿼리의 출력은 0이어야 합니다. 합이 0인 곳은 1로 나누고, "
     "-inf - (-inf)가 NaN이라는 점도 살피세요.",
+    explained=sections.NO_KEY_LEFT,
 )
 def nothing_left_is_nan(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, chunk_size: int = 32, mask: np.ndarray | None = None
@@ -218,7 +225,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((300 * Q, K, V, 4), {"mask": np.array([True, False, True, True, False])})
     yield Call((Q[:, :1], K, V))
     yield Call((Q, K, V, 50))
-    yield Call((*(rng.standard_normal((384, width)) for width in (2, 2, 3)), 24))
+    yield Call((*(rng.standard_normal((160, width)) for width in (2, 2, 3)), 8))
 
 
 TASK = Said(

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -30,6 +31,7 @@ def by_definition(x: np.ndarray) -> np.ndarray:
     "heads. Swap the heads and the words back before you reshape.",
     "모양은 맞지만 단어가 뒤섞였습니다. 한 행에 한 단어의 모든 헤드가 아니라 한 헤드의 여러 단어가 들어 있습니다. "
     "reshape하기 전에 헤드 축과 단어 축을 되돌리세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def reshaped_only(x: np.ndarray) -> np.ndarray:
     *leading, num_heads, n, d = x.shape

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises import scaled_dot_product_attention as one_head
 from clearhead.practice.exercises.merge_heads import merge_heads
@@ -85,6 +86,7 @@ def layer(
     "d_model / h products, so divide by the root of a head's width.",
     "헤드가 하나이면 맞지만 여럿이면 가중치가 지나치게 고릅니다. 점수를 √d_model로 나눈 것입니다. 헤드의 점곱은 곱 "
     "d_model / h개를 더하므로 헤드 하나의 폭의 제곱근으로 나누세요.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def root_of_d_model(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -97,6 +99,7 @@ def root_of_d_model(
     "which deals out whole words. Reshape to (…, n, h, d), then swap the words and the heads.",
     "가중치의 행마다 합은 1이지만 헤드가 하나일 때만 맞습니다. reshape만으로 헤드를 나누면 단어를 통째로 나누어 주게 "
     "됩니다. (…, n, h, d)로 reshape한 다음 단어 축과 헤드 축을 바꾸세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def split_without_swapping(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -112,6 +115,7 @@ def split_without_swapping(
     "words. Swap the heads and the words back first.",
     "가중치는 맞지만 출력이 틀렸습니다. reshape만으로 헤드를 합쳐서 한 행에 여러 단어가 섞였습니다. 먼저 헤드 축과 "
     "단어 축을 되돌리세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def merged_without_swapping(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -124,6 +128,7 @@ def merged_without_swapping(
     "Multiply by W_O at the end.",
     "헤드를 이어 붙이기만 한 값입니다. W_O를 빠뜨려서 헤드들의 답이 나란히 있을 뿐 서로 만나지 못합니다. 마지막에 "
     "W_O를 곱하세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def no_output_projection(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -135,6 +140,7 @@ def no_output_projection(
     "The scores were not scaled: these are the weights for queries √d_k times as long. Divide the scores by the root "
     "of a head's width.",
     "스케일링을 하지 않아 쿼리가 √d_k배 길 때의 가중치가 나왔습니다. 점수를 헤드 하나의 폭의 제곱근으로 나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def not_scaled(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None) -> Both:
     return layer(X, W_Q, W_K, W_V, W_O, num_heads, mask, root=1.0)
@@ -145,6 +151,7 @@ def not_scaled(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_hea
     "last axis.",
     "헤드마다 열의 합이 1이고 행의 합은 1이 아닙니다. 소프트맥스를 쿼리 방향으로 한 것입니다. 키 방향, 곧 마지막 축을 "
     "따라 하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -157,6 +164,7 @@ def softmax_over_queries(
     "before exp.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -174,6 +182,7 @@ def no_maximum_subtracted(
     "문장이 하나이면 맞지만, 배치에서는 일부 헤드가 다른 문장의 마스크를 받았습니다. 헤드가 앞에 오는 순서로 마스크를 "
     "이어 붙인 것입니다. 문장 0의 모든 헤드가 문장 1의 헤드보다 먼저 오므로 문장마다 되풀이하거나, (b, 1, n, n) 그대로 "
     "브로드캐스팅하세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def mask_in_the_wrong_order(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None
@@ -189,6 +198,7 @@ def mask_in_the_wrong_order(
     "Right without a mask, and with one the masked keys keep their weight. Set their scores to −inf before softmax.",
     "마스크가 없으면 맞지만, 있어도 가려야 할 키의 가중치가 그대로입니다. 소프트맥스를 하기 전에 가려진 점수를 −inf로 "
     "바꾸세요.",
+    explained=sections.MINUS_INFINITY,
 )
 def mask_ignored(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None) -> Both:
     return layer(X, W_Q, W_K, W_V, W_O, num_heads)
@@ -199,6 +209,7 @@ def mask_ignored(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_h
     "the score there and put −inf elsewhere: np.where(mask, scores, -np.inf).",
     "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, "
     "np.where(mask, scores, -np.inf)처럼 True인 점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, num_heads: int, mask: Mask = None) -> Both:
     return layer(X, W_Q, W_K, W_V, W_O, num_heads, None if mask is None else ~mask)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -141,6 +142,7 @@ def uniform_unknown(weights: np.ndarray) -> str:
     "exp(H) is the number of keys; with log2 it is 2**H.",
     "uniform이 너무 많이 나옵니다. 엔트로피를 log2로 구하고 exp를 취했기 때문입니다. 자연로그면 키의 개수는 "
     "exp(H)이고, log2면 2**H입니다.",
+    explained=sections.NATS,
 )
 def bits_taken_for_nats(weights: np.ndarray) -> str:
     name, score = best_of(weights, keys_of(len(weights)))

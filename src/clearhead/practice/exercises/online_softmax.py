@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 Notes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -124,6 +125,7 @@ def largest_of_the_page(
     "they overflow for large scores. Take exp(scores - new_top).",
     "새 거듭제곱이 최댓값을 기준으로 하지 않은 exp(점수)입니다. 앞의 합과 기준이 다르고 점수가 크면 넘칩니다. "
     "exp(scores - new_top)을 계산하세요.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(
     top: np.ndarray, total: np.ndarray, mixed: np.ndarray, scores: np.ndarray, values: np.ndarray
@@ -137,6 +139,7 @@ def no_maximum_subtracted(
     "take the differences to 0 instead; exp(-inf - 0) is 0, as it should be.",
     "지금까지 볼 수 있는 키가 하나도 없던 쿼리에서 NaN이 나옵니다. -inf - (-inf)는 수가 아닙니다. 최댓값이 -inf인 "
     "동안에는 0을 기준으로 빼세요. exp(-inf - 0)은 0이어서 문제가 없습니다.",
+    explained=sections.BLOCK_MISTAKES,
 )
 def nothing_yet_is_nan(
     top: np.ndarray, total: np.ndarray, mixed: np.ndarray, scores: np.ndarray, values: np.ndarray

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -28,6 +29,7 @@ def by_definition(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     "True stands at the padding, so that everybody would listen to empty chairs only. True means that a key may be "
     "attended to: use != in place of ==.",
     "패딩이 True여서 모두가 빈 의자의 말만 듣게 됩니다. True는 볼 수 있다는 뜻이므로 == 대신 !=를 쓰세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def inverted(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     return (token_ids == pad_id)[..., None, None, :]
@@ -38,6 +40,7 @@ def inverted(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     "leaves their columns open. The words go last, along the keys: (…, 1, 1, n).",
     "마스크가 쿼리 방향 (…, 1, n, 1)으로 놓였습니다. 아무도 읽지 않는 빈 의자의 행만 조용해지고 열은 그대로 열려 "
     "있습니다. 단어가 키 방향, 곧 마지막 축에 오도록 (…, 1, 1, n)으로 만드세요.",
+    explained=sections.LEAKS,
 )
 def along_the_queries(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     return (token_ids != pad_id)[..., None, :, None]
@@ -77,6 +80,7 @@ def pad_id_ignored(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     "softmax makes NaN of that. Hide the columns alone; nobody reads those rows.",
     "패딩의 행까지 가려 (…, 1, n, n)이 되었습니다. 그러면 빈 의자에는 볼 키가 없고, 소프트맥스가 허술하면 NaN이 "
     "됩니다. 열만 가리세요. 그 행은 아무도 읽지 않습니다.",
+    explained=sections.LEAKS,
 )
 def rows_hidden_too(token_ids: np.ndarray, pad_id: int = 0) -> np.ndarray:
     real = token_ids != pad_id

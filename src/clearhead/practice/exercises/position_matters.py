@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.exercises import self_attention as words
 
@@ -113,6 +114,22 @@ def sign_kept(X: Array, P: Array, W_Q: Array, W_K: Array, W_V: Array, order: Arr
     return without.max(), with_positions.max()
 
 
+@mistake(
+    "Right for small scores, NaN for large ones: exp overflows to infinity. Take the largest score of each row off "
+    "before exp; the weights stay the same.",
+    "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
+    "점수를 빼세요. 가중치는 달라지지 않습니다.",
+    explained=sections.LARGE_SCORES,
+)
+def no_maximum_subtracted(X: Array, P: Array, W_Q: Array, W_K: Array, W_V: Array, order: Array) -> tuple[float, float]:
+    def attend(X: Array) -> Array:
+        powers = np.exp(X @ W_Q @ (X @ W_K).T / np.sqrt(W_Q.shape[-1]))
+        return powers / powers.sum(axis=-1, keepdims=True) @ (X @ W_V)
+
+    without, with_positions = attend(X[order]) - attend(X)[order], attend(X[order] + P) - attend(X + P)[order]
+    return float(np.abs(without).max()), float(np.abs(with_positions).max())
+
+
 def round_trip(rng: np.random.Generator, n: int) -> Array:
     """An order in which every word moves, and of three or more none just changes places with another: (n,)"""
     seats, order = rng.permutation(n), np.empty(n, int)
@@ -140,6 +157,7 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((*arrays, np.array([1, 0, 2, 3, 4])))
     yield Call((*arrays, np.arange(5)))
     yield Call((arrays[0][:1], arrays[1][:1], *arrays[2:], np.array([0])))
+    yield Call((40 * arrays[0], 40 * arrays[1], *arrays[2:], np.array([2, 4, 1, 0, 3])))  # scores whose powers overflow
 
 
 TASK = Said(
@@ -208,6 +226,7 @@ EXERCISE = Exercise(
                 positions_in_both,
                 average_change,
                 sign_kept,
+                no_maximum_subtracted,
             ),
         ),
     ),

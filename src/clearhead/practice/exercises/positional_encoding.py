@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -74,6 +75,7 @@ def pair_not_doubled(seq_len: int, d_model: int) -> np.ndarray:
     "not mind, but weights made for the one do not fit the other. Here sine and cosine alternate.",
     "열은 맞지만 순서가 다릅니다. 사인이 모두 앞에 있고 코사인이 뒤에 있습니다. 새로 학습하는 모델이라면 괜찮지만, "
     "가져온 가중치와는 맞지 않습니다. 여기서는 사인과 코사인을 번갈아 놓으세요.",
+    explained=sections.LAYOUTS,
 )
 def sines_before_cosines(seq_len: int, d_model: int) -> np.ndarray:
     encoding = positional_encoding(seq_len, d_model)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 # Thousandths of the last layer's cross-attention, which `clearhead translate "고양이가 쥐를 잡았다"` reads:
@@ -91,6 +92,7 @@ def best(matrix: np.ndarray, source_words: np.ndarray, target_words: np.ndarray)
     "one. The row in which a piece is written is one earlier, so the rows begin with 0.",
     "한 행 어긋나게 읽었습니다. 조각을 받은 행에서는 디코더가 이미 다음 조각을 찾고 있습니다. 조각을 쓰는 행은 "
     "그보다 하나 앞이므로 0번 행부터 읽으세요.",
+    explained=sections.TRANSFORMER_MISTAKES,
 )
 def one_row_off(weights: np.ndarray, source_words: np.ndarray, target_words: np.ndarray) -> np.ndarray:
     return best(weights.mean(axis=0)[1:], source_words, target_words)

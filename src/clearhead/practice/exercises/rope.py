@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 Positions = np.ndarray | None
@@ -56,6 +57,7 @@ def frequencies(d: int) -> np.ndarray:
     "but weights made for one do not fit the other. Here column i goes with column i + d/2.",
     "0열과 1열, 2열과 3열처럼 이웃한 열끼리 회전시켰습니다. 번갈아 두는 배치입니다. 그것도 좋지만, 한 배치로 학습한 "
     "가중치는 다른 배치와 맞지 않습니다. 여기서는 i열을 i + d/2열과 짝지으세요.",
+    explained=sections.LAYOUTS,
 )
 def interleaved(x: np.ndarray, positions: Positions = None) -> np.ndarray:
     order = np.r_[0 : x.shape[-1] : 2, 1 : x.shape[-1] : 2]

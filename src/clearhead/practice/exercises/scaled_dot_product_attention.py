@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
-from clearhead.practice.exercise import Call, Exercise, Part, mistake
+from clearhead.practice import sections
+from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 from clearhead.practice.exercises.softmax import unguarded
 
 Both = tuple[np.ndarray, np.ndarray]
@@ -66,6 +67,7 @@ def mixed(scores: np.ndarray, V: np.ndarray) -> Both:
     "np.sqrt(Q.shape[-1]) before softmax.",
     "쿼리가 √d배 길 때의 가중치가 나왔습니다. 점수를 √d로 나누지 않은 것입니다. 소프트맥스를 하기 전에 Q Kᵀ를 "
     "np.sqrt(Q.shape[-1])로 나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K), mask), V)
@@ -76,6 +78,7 @@ def not_scaled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -
     "queries do not get large scores.",
     "쿼리가 d배 길 때의 가중치가 나왔습니다. 점수에 √d를 곱한 것입니다. 폭이 넓어도 점수가 커지지 않도록 √d로 "
     "나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def multiplied_by_the_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) * np.sqrt(Q.shape[-1]), mask), V)
@@ -86,6 +89,7 @@ def multiplied_by_the_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Ma
     "√d, so that is what to divide by.",
     "가중치가 지나치게 고릅니다. 점수를 d의 제곱근이 아니라 d로 나눈 것입니다. 곱 d개를 더한 값은 √d만큼 퍼지므로 √d로 "
     "나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def divided_by_d(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / Q.shape[-1], mask), V)
@@ -96,6 +100,7 @@ def divided_by_d(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None)
     "width of the queries and keys: they are what the dot product sums over.",
     "점수를 값의 폭의 제곱근인 √d_v로 나누었습니다. d_v = d일 때만 맞습니다. 점곱에서 더하는 것은 쿼리와 키의 열이므로 "
     "쿼리와 키의 폭을 쓰세요.",
+    explained=sections.WHY_SCALE,
 )
 def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(V.shape[-1]), mask), V)
@@ -106,6 +111,7 @@ def root_of_the_value_width(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: M
     "attention among the keys, so run it along the last axis.",
     "가중치의 열의 합이 1이고 행의 합은 1이 아닙니다. 소프트맥스를 쿼리 방향으로 한 것입니다. 쿼리마다 어텐션을 키에게 "
     "나누어 주므로 마지막 축을 따라 하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = unguarded(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask), axis=-2)
@@ -117,6 +123,7 @@ def softmax_over_queries(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask
     "before exp; the weights stay the same.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요. 가중치는 달라지지 않습니다.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     powers = np.exp(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), mask))
@@ -129,6 +136,7 @@ def no_maximum_subtracted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mas
     "−inf where it is False, before softmax.",
     "마스크가 없으면 맞지만, 있어도 가려야 할 키의 가중치가 그대로입니다. 마스크를 쓰지 않은 것입니다. 소프트맥스를 "
     "하기 전에 마스크가 False인 점수를 −inf로 바꾸세요.",
+    explained=sections.MINUS_INFINITY,
 )
 def mask_ignored(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(products(Q, K) / np.sqrt(Q.shape[-1]), V)
@@ -139,6 +147,7 @@ def mask_ignored(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None)
     "attended to, so keep the score there and put −inf elsewhere.",
     "마스크가 막은 키에 가중치가 모두 몰렸습니다. 마스크를 거꾸로 읽은 것입니다. True는 볼 수 있다는 뜻이므로, True인 "
     "점수는 그대로 두고 나머지를 −inf로 바꾸세요.",
+    explained=sections.MASK_MISTAKES,
 )
 def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     return mixed(hidden(products(Q, K) / np.sqrt(Q.shape[-1]), None if mask is None else ~mask), V)
@@ -149,6 +158,7 @@ def mask_inverted(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None
     "already taken their share. Set the scores to −inf before softmax.",
     "가려진 가중치는 0이지만 그 행의 합이 1보다 작습니다. 마스크를 소프트맥스 뒤에 씌워서, 가려진 키가 이미 제 몫을 "
     "가져갔습니다. 소프트맥스를 하기 전에 점수를 −inf로 바꾸세요.",
+    explained=sections.LEAKS,
 )
 def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     weights = unguarded(products(Q, K) / np.sqrt(Q.shape[-1]))
@@ -161,10 +171,38 @@ def mask_after_softmax(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask =
     "0.",
     "가려진 키에 여전히 가중치가 있습니다. 점수를 0으로 바꾸었는데, e⁰은 없음이 아니라 1입니다. 거듭제곱이 0이 되는 "
     "−np.inf를 쓰세요.",
+    explained=sections.LEAKS,
 )
 def masked_score_zero(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
     scores = products(Q, K) / np.sqrt(Q.shape[-1])
     return mixed(scores if mask is None else np.where(mask, scores, 0), V)
+
+
+@mistake(
+    "Right until the scores are very low: a masked key has the score −1e9 or the like, which is higher than the real "
+    "ones then and takes all the weight. Only −np.inf is below every score.",
+    "점수가 아주 낮아지면 틀립니다. 가려진 키의 점수를 −1e9 같은 수로 두면, 진짜 점수가 그보다 낮을 때 가려진 키가 "
+    "가중치를 모두 가져갑니다. 어떤 점수보다도 낮은 것은 −np.inf뿐입니다.",
+    explained=sections.LEAKS,
+)
+def a_large_number_for_infinity(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
+    return filled(Q, K, V, mask, -1e9)
+
+
+@variant_of(a_large_number_for_infinity)
+def minus_ten_thousand(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask = None) -> Both:
+    return filled(Q, K, V, mask, -1e4)
+
+
+def filled(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: Mask, number: float) -> Both:
+    scores = products(Q, K) / np.sqrt(Q.shape[-1])
+    return mixed(scores if mask is None else np.where(mask, scores, number), V)
+
+
+def low_scores(base: int) -> Both:
+    """Queries (3, 4) and keys (5, 4) with scores near −2 · base², whole numbers, so that they are exact."""
+    steps = np.arange(20.0).reshape(5, 4) % 7
+    return np.full((3, 4), -float(base)), base + steps
 
 
 def random_mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -191,6 +229,8 @@ def further(rng: np.random.Generator) -> Iterable[Call]:
     yield Call((100 * Q, 100 * K, V, random_mask(rng, (3, 4))))
     yield Call((np.array([[1.0, 0.0]]), np.array([[0.0, 3.0], [1.0, 1.0]]), np.array([[1.0], [2.0]])))
     yield Call((rng.standard_normal((1, 3)), rng.standard_normal((1, 3)), rng.standard_normal((1, 2))))
+    for base in (2**8, 2**17):
+        yield Call((*low_scores(base), rng.standard_normal((5, 2)), random_mask(rng, (3, 5))))
 
 
 TASK = Said(
@@ -204,8 +244,8 @@ projection, is done here: Q, K and V are given. Four are left, and between the s
     output  = weights V
 
 Where `mask` is given, a query attends only to the keys where it is True; every query has at least one of those. Return
-the output and the weights. Only the last two axes take part, and any axes before them are carried along. Large scores
-must do no harm.
+the output and the weights. Only the last two axes take part, and any axes before them are carried along. Scores that
+are very high or very low must do no harm.
 
     Q     (…, n_q, d)
     K     (…, n_k, d)
@@ -222,7 +262,7 @@ V가 인자로 들어옵니다. 남은 것은 네 단계이고, 그 둘째와 �
     출력   = 가중치 V
 
 `mask`를 주면 쿼리는 마스크가 True인 키만 봅니다. 그런 키가 쿼리마다 적어도 하나 있습니다. 출력과 가중치를 돌려주세요.
-계산에는 마지막 두 축만 쓰이고 그 앞의 축은 그대로 따라옵니다. 점수가 커도 망가지지 않아야 합니다.
+계산에는 마지막 두 축만 쓰이고 그 앞의 축은 그대로 따라옵니다. 점수가 아주 높거나 낮아도 망가지지 않아야 합니다.
 
     Q     (…, n_q, d)
     K     (…, n_k, d)
@@ -283,6 +323,8 @@ EXERCISE = Exercise(
                 mask_inverted,
                 mask_after_softmax,
                 masked_score_zero,
+                a_large_number_for_infinity,
+                minus_ten_thousand,
             ),
         ),
     ),

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.exercises.softmax import softmax
 
@@ -54,6 +55,7 @@ def attend(Q: np.ndarray, K: np.ndarray, V: np.ndarray, *, root: float | None = 
     "The scores are symmetric: the keys were made with W_Q. What a word offers is not what it looks for; make the keys "
     "with W_K.",
     "점수가 대칭입니다. 키를 W_Q로 만든 것입니다. 단어가 내놓는 것은 찾는 것과 다르므로 키는 W_K로 만드세요.",
+    explained=sections.QUERY_IS_NO_KEY,
 )
 def keys_made_with_w_q(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_Q, X @ W_V)
@@ -64,6 +66,7 @@ def keys_made_with_w_q(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.
     "projection of its own.",
     "단어 자체를 섞어서 출력의 폭이 d_model입니다. 값 X @ W_V를 섞으세요. 단어가 들려주는 말에는 따로 투영 행렬이 "
     "있습니다.",
+    explained=sections.FIVE_STEPS,
 )
 def values_not_projected(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X)
@@ -74,6 +77,7 @@ def values_not_projected(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: n
     "is for being found; mix X @ W_V.",
     "가중치는 맞지만 값 대신 키를 섞어서 출력의 폭이 키의 폭입니다. 키는 눈에 띄려고 다는 이름표입니다. X @ W_V를 "
     "섞으세요.",
+    explained=sections.FIVE_STEPS,
 )
 def keys_mixed(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X @ W_K)
@@ -84,6 +88,7 @@ def keys_mixed(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray)
     "width of a query, Q.shape[-1].",
     "점수를 단어의 폭인 d_model의 제곱근으로 나누어서 가중치가 어긋났습니다. 쿼리 하나의 폭인 Q.shape[-1]의 제곱근으로 "
     "나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def root_of_d_model(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X @ W_V, root=X.shape[-1] ** 0.5)
@@ -93,6 +98,7 @@ def root_of_d_model(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.nda
     "The scores were divided by √d_v, the root of the width of the values. That is right only where d_v = d: take the "
     "width of a query.",
     "점수를 값의 폭의 제곱근인 √d_v로 나누었습니다. d_v = d일 때만 맞으니 쿼리의 폭을 쓰세요.",
+    explained=sections.WHY_SCALE,
 )
 def root_of_the_value_width(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X @ W_V, root=W_V.shape[-1] ** 0.5)
@@ -102,6 +108,7 @@ def root_of_the_value_width(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V
     "The scores were not scaled: these are the weights for queries √d times as long. Divide the scores by "
     "np.sqrt(Q.shape[-1]).",
     "스케일링을 하지 않아 쿼리가 √d배 길 때의 가중치가 나왔습니다. 점수를 np.sqrt(Q.shape[-1])로 나누세요.",
+    explained=sections.WHY_SCALE,
 )
 def not_scaled(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X @ W_V, root=1.0)
@@ -112,6 +119,7 @@ def not_scaled(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray)
     "last axis.",
     "열의 합이 1이고 행의 합은 1이 아닙니다. 묻는 단어 방향으로 소프트맥스를 한 것입니다. 질문을 받는 쪽, 곧 마지막 "
     "축을 따라 하세요.",
+    explained=sections.WHICH_AXIS,
 )
 def softmax_over_queries(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     return attend(X @ W_Q, X @ W_K, X @ W_V, axis=-2)
@@ -122,6 +130,7 @@ def softmax_over_queries(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: n
     "before exp.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp가 무한대로 넘치기 때문입니다. exp를 계산하기 전에 행마다 가장 큰 "
     "점수를 빼세요.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(X: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray) -> Both:
     Q, K, V = X @ W_Q, X @ W_K, X @ W_V

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Exercise, Part, mistake
 
 
@@ -62,6 +63,7 @@ def columns_compared() -> dict[str, Any]:
     "scores (16, 16) has lost the batch. Each of the 2 sentences has a table of its own; axes in front are carried "
     "along.",
     "scores (16, 16)에는 배치 축이 없습니다. 두 문장에 표가 하나씩 따로 있습니다. 앞에 있는 축은 그대로 따라옵니다.",
+    explained=sections.BATCHES,
 )
 def batch_lost() -> dict[str, Any]:
     return {"scores": (16, 16)}
@@ -99,6 +101,7 @@ def output_as_wide_as_words() -> dict[str, Any]:
     "axes, so the heads come before the words: (2, 8, 16, 64).",
     "heads_Q (2, 16, 8, 64)에서는 헤드가 단어 뒤에 있습니다. 나누기만 하고 축을 바꾸지 않은 것입니다. 어텐션은 마지막 "
     "두 축으로 계산하므로 헤드가 단어 앞에 와야 합니다. (2, 8, 16, 64)입니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def heads_behind_words() -> dict[str, Any]:
     return {"heads_Q": (2, 16, 8, 64)}
@@ -109,6 +112,7 @@ def heads_behind_words() -> dict[str, Any]:
     "no more than one.",
     "heads_Q (2, 8, 16, 512)는 헤드마다 폭을 다 준 것입니다. 헤드 여덟 개가 열 512개를 64개씩 나누어 쓰므로 비용이 "
     "헤드 하나일 때와 같습니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def whole_width_for_each_head() -> dict[str, Any]:
     return {"heads_Q": (2, 8, 16, 512)}
@@ -119,6 +123,7 @@ def whole_width_for_each_head() -> dict[str, Any]:
     "each sentence.",
     "heads_weights (2, 16, 16)은 모든 헤드가 표 하나를 함께 쓰는 모양입니다. 헤드마다 보는 곳이 다르므로 문장마다 표가 "
     "8개씩 있습니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def one_table_for_all_heads() -> dict[str, Any]:
     return {"heads_weights": (2, 16, 16)}
@@ -129,6 +134,7 @@ def one_table_for_all_heads() -> dict[str, Any]:
     "columns.",
     "concatenated (2, 16, 64)의 폭은 헤드 하나의 폭입니다. 헤드의 출력은 더하지 않고 나란히 이어 붙입니다. 열은 8 · "
     "64개입니다.",
+    explained=sections.WIDTH_OF_A_HEAD,
 )
 def heads_added() -> dict[str, Any]:
     return {"concatenated": (2, 16, 64)}
@@ -140,7 +146,8 @@ Two sentences of 16 words come as X (2, 16, 512). Before you run anything, say w
 place of the dots.
 
 First one head: queries and keys are d = 64 wide, values d_v = 32.
-Then multi-head attention over the same X: d_model = 512, 8 heads of equal width, and an output projection.
+Then multi-head attention over the same X: d_model = 512, 8 heads of equal width, and an output projection. The last
+four answers are about it. It is the subject of note 03: read “The formula” there first, or come back after it.
 
     Q, K, V        what the projections make of X
     scores         every query against every key
@@ -154,7 +161,9 @@ Then multi-head attention over the same X: d_model = 512, 8 heads of equal width
 단어 16개짜리 문장 두 개가 X (2, 16, 512)로 들어옵니다. 실행하기 전에 단계마다 모양을 짐작해서 점 세 개 자리에 적으세요.
 
 먼저 헤드가 하나일 때입니다. 쿼리와 키의 폭은 d = 64이고 값의 폭은 d_v = 32입니다.
-그다음은 같은 X로 하는 멀티 헤드 어텐션입니다. d_model = 512이고, 폭이 같은 헤드 8개와 출력 투영이 있습니다.
+그다음은 같은 X로 하는 멀티 헤드 어텐션입니다. d_model = 512이고, 폭이 같은 헤드 8개와 출력 투영이 있습니다. 마지막
+네 답이 여기에 해당합니다. 멀티 헤드 어텐션은 03번 노트에서 배웁니다. 그 노트의 “수식” 절을 먼저 읽거나, 읽은 뒤에
+돌아와서 채우세요.
 
     Q, K, V        투영 행렬로 X에서 만든 것
     scores         모든 쿼리와 모든 키를 맞추어 본 점수

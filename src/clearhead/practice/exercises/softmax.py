@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake, variant_of
 
 
@@ -52,6 +53,7 @@ def safely_divided(powers: np.ndarray, axis: int) -> np.ndarray:
     "where the sum is 0.",
     "−inf뿐인 줄만 빼고 모두 맞습니다. 그 줄은 NaN입니다. −inf − (−inf)도 0 / 0도 수가 아니기 때문입니다. 그 줄에서는 "
     "어느 점수도 몫을 받지 못하므로 모두 0이어야 합니다. 가장 큰 점수가 −inf이면 0을 빼고, 합이 0이면 1로 나누세요.",
+    explained=sections.NO_KEY_LEFT,
 )
 def nothing_but_minus_infinity(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return unguarded(x, axis)
@@ -62,6 +64,7 @@ def nothing_but_minus_infinity(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "number. Take the largest score of each line off before exp.",
     "점수가 작으면 맞지만 크면 NaN이 됩니다. exp(1000)이 무한대로 넘치고, 무한대를 무한대로 나누면 수가 아니기 "
     "때문입니다. exp를 계산하기 전에 줄마다 가장 큰 점수를 빼세요.",
+    explained=sections.LARGE_SCORES,
 )
 def no_maximum_subtracted(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return divided(np.exp(x), axis)
@@ -79,6 +82,7 @@ def no_maximum_subtracted_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "줄마다 점수의 크기가 비슷하면 맞지만, 한 줄의 점수가 다른 줄보다 훨씬 낮으면 망가집니다. `x.max()`는 배열 "
     "전체에서 가장 큰 점수여서, 그것을 빼면 낮은 줄의 거듭제곱이 모두 0이 됩니다. `x.max(axis=axis, keepdims=True)`로 "
     "줄마다 가장 큰 점수를 빼세요.",
+    explained=sections.LARGE_SCORES,
 )
 def one_maximum_for_all(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return divided(np.exp(x - x.max()), axis)
@@ -118,6 +122,7 @@ def axis_ignored_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "and its rows do not. Hand `axis` on to max and sum in place of the 0.",
     "`axis`에 무엇을 주어도 늘 첫 번째 축을 따라 합이 1입니다. 그래서 행렬이면 열의 합이 1이고 행의 합은 1이 아닙니다. "
     "max와 sum에 0 대신 `axis`를 넘기세요.",
+    explained=sections.WHICH_AXIS,
 )
 def always_the_first_axis(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return softmax(x, 0)
@@ -126,6 +131,7 @@ def always_the_first_axis(x: np.ndarray, axis: int = -1) -> np.ndarray:
 @mistake(
     "Without `axis` the columns sum to 1 and the rows do not. The default is the last axis, -1.",
     "`axis`를 주지 않으면 열의 합이 1이고 행의 합은 1이 아닙니다. 기본값은 마지막 축인 -1입니다.",
+    explained=sections.WHICH_AXIS,
 )
 def first_axis_by_default(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return softmax(x, 0 if axis == -1 else axis)
@@ -150,6 +156,7 @@ def not_divided_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "uses e: take np.exp.",
     "줄의 합은 1이지만 2의 거듭제곱을 썼습니다. 노트의 표에서는 손으로 계산하기 쉬우라고 2를 썼을 뿐, 소프트맥스는 e의 "
     "거듭제곱을 씁니다. np.exp를 쓰세요.",
+    explained=sections.POWERS,
 )
 def powers_of_two(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return unguarded(x * np.log(2), axis)
@@ -164,6 +171,7 @@ def powers_of_two_guarded(x: np.ndarray, axis: int = -1) -> np.ndarray:
     "The lines sum to 1, but a negative score gives a negative share: the scores were divided as they are. "
     "Take exp first.",
     "줄의 합은 1이지만 음수 점수의 비율이 음수입니다. 점수를 그대로 나눈 것입니다. 먼저 exp를 계산하세요.",
+    explained=sections.POWERS,
 )
 def no_powers(x: np.ndarray, axis: int = -1) -> np.ndarray:
     return x / x.sum(axis=axis, keepdims=True)

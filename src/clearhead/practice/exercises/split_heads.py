@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -31,6 +32,7 @@ def by_definition(x: np.ndarray, num_heads: int) -> np.ndarray:
     "words. Cut each row with reshape to (…, n, h, d), then swap the words and the heads.",
     "모양은 맞지만 수가 틀렸습니다. reshape만 하면 첫 헤드가 앞쪽 단어를 통째로 가져가고 마지막 헤드는 뒤쪽 단어를 "
     "가져갑니다. reshape로 행마다 나누어 (…, n, h, d)로 만든 다음 단어 축과 헤드 축을 바꾸세요.",
+    explained=sections.SPLIT_AND_MERGE,
 )
 def reshaped_only(x: np.ndarray, num_heads: int) -> np.ndarray:
     *leading, n, width = x.shape

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearhead import tensors
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 from clearhead.practice.lazy import Lazy
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 else:
     torch, functional = Lazy("torch"), Lazy("torch.nn.functional")
 
-Model = Callable[..., Any]
+Array = np.ndarray
+Model = Callable[[np.ndarray], np.ndarray]
 NUM_WORDS, WORDS, STEPS, BATCH = 10, 5, 200, 32
+TEXTS = 64  # new ones, that a model is examined on
 
 
 def train_a_copier(texts: torch.Tensor, num_words: int) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -48,85 +52,83 @@ def train_a_copier(texts: torch.Tensor, num_words: int) -> Callable[[torch.Tenso
     return model
 
 
-def copier_by_rule(texts: torch.Tensor, num_words: int) -> Model:
-    """What a trained copier does, without training: from the bar on, the word n places earlier."""
-    n = texts.shape[-1]
+def seeded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that trains a model on tensors, as one that is given arrays; so is the model. The seed is ours."""
 
-    def model(ids: torch.Tensor) -> torch.Tensor:
-        logits = torch.zeros(*ids.shape, num_words + 1)
-        for text, row in enumerate(ids.tolist()):
-            for place in range(n, len(row)):
-                logits[text, place, row[place - n]] = 1
-        return logits
+    def train(texts: Array, num_words: int) -> Any:
+        torch.manual_seed(0)
+        trained = function(tensors.to_torch(texts), num_words)
+        if not callable(trained):
+            return trained
+
+        def model(ids: Array) -> Any:
+            with torch.no_grad():
+                logits = trained(tensors.to_torch(ids))
+            return tensors.to_numpy(logits) if tensors.is_tensor(logits) else logits
+
+        return model
+
+    return train
+
+
+# Models by rule, in NumPy, do what trained ones do, right and wrong: the grader neither trains nor needs torch.
+
+
+def by_rule(choose: Callable[[list[int], int, int], int], num_words: int, n: int) -> Model:
+    """A model that chooses a word at each place by a rule: choose(ids, place, n)."""
+
+    def model(ids: Array) -> Array:
+        chosen = [[choose(row, place, n) for place in range(len(row))] for row in ids.tolist()]
+        return np.eye(num_words + 1)[np.array(chosen)]
 
     return model
 
 
+def copier_by_rule(texts: Array, num_words: int) -> Model:
+    """From the bar on, the word n places earlier."""
+    return by_rule(lambda ids, place, n: ids[max(place - n, 0)], num_words, texts.shape[-1])
+
+
 def ask(function: Callable[..., Any], call: Call) -> Any:
-    """Train, and examine the model on new texts: six truths, in the order in which they matter.
+    """Train, and examine the model on new texts: the shape of its logits, and truths in the order they matter in.
 
     A model that looks ahead is not asked to write: what it would look at is not there yet.
     """
-    torch.manual_seed(0)
     texts, num_words = call.arguments
     n = texts.shape[-1]
     model = function(texts, num_words)
     if not callable(model):
         return model
-    new = torch.randint(num_words, (64, n), generator=torch.Generator().manual_seed(1))
-    ids = torch.cat([new, torch.full((64, 1), num_words), new], dim=1)
-    with torch.no_grad():
-        logits = model(ids[:, :-1])
-        finite = bool(torch.isfinite(logits).all())
-        causal = finite and not looks_ahead(model, ids[:, :-1], num_words)
-        chosen = logits[:, n:].argmax(dim=-1)
-        right, echoed = (float((chosen == words).double().mean()) for words in (new, ids[:, n:-1]))
-        copies = causal and bool(torch.equal(written(model, ids[:, : n + 1], n), new))
-    return finite, causal, causal and echoed < 0.9, causal and right > 1.6 / num_words, causal and right > 0.6, copies
+    new = np.random.default_rng(1).integers(0, num_words, (TEXTS, n))
+    ids = np.concatenate([new, np.full((TEXTS, 1), num_words), new], axis=1)
+    logits = model(ids[:, :-1])
+    if np.shape(logits) != (TEXTS, 2 * n, num_words + 1):
+        return np.shape(logits), *(False,) * 6
+    finite = bool(np.isfinite(logits).all())
+    causal = finite and not looks_ahead(model, ids[:, :-1], num_words)
+    chosen = logits[:, n:].argmax(axis=-1)
+    right, echoed = (float((chosen == words).mean()) for words in (new, ids[:, n:-1]))
+    copies = causal and np.array_equal(written(model, ids[:, : n + 1], n), new)
+    truths = finite, causal, causal and echoed < 0.9, causal and right > 1.6 / num_words, causal and right > 0.6, copies
+    return np.shape(logits), *truths
 
 
-def looks_ahead(model: Model, ids: torch.Tensor, num_words: int) -> bool:
+def looks_ahead(model: Model, ids: Array, num_words: int) -> bool:
     """Whether other words from some place on change the logits before it."""
+    logits = model(ids)
     for place in range(1, ids.shape[1]):
-        other = ids.clone()
+        other = ids.copy()
         other[:, place:] = (other[:, place:] + 1) % num_words
-        if not torch.allclose(model(other)[:, :place], model(ids)[:, :place], atol=1e-4):
+        if not np.allclose(model(other)[:, :place], logits[:, :place], atol=1e-4):
             return True
     return False
 
 
-def written(model: Model, ids: torch.Tensor, n: int) -> torch.Tensor:
+def written(model: Model, ids: Array, n: int) -> Array:
     """What the model writes by itself, given a text and the bar: n words, each of them given back to it."""
     for _ in range(n):
-        ids = torch.cat([ids, model(ids)[:, -1:].argmax(dim=-1)], dim=1)
+        ids = np.concatenate([ids, model(ids)[:, -1:].argmax(axis=-1)], axis=1)
     return ids[:, -n:]
-
-
-def trained(
-    texts: torch.Tensor, num_words: int, *, diagonal: int = 0, places: bool = True, shift: int = 1, steps: bool = True
-) -> Model:
-    """A copier in which one thing is not as it should be."""
-    _, b, n = texts.shape
-    shapes = {"words": (num_words + 1, 32), "places": (2 * n, 32), "Q": (32, 32), "K": (32, 32), "V": (32, 32)}
-    p = {name: torch.randn(shape).mul(32**-0.5).requires_grad_() for name, shape in shapes.items()}
-    p["out"] = torch.randn(32, num_words + 1).mul(32**-0.5).requires_grad_()
-
-    def model(ids: torch.Tensor) -> torch.Tensor:
-        x = p["words"][ids] + (p["places"][: ids.shape[1]] if places else 0)
-        scores = (x @ p["Q"]) @ (x @ p["K"]).transpose(-1, -2) / 32**0.5
-        seen = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril(diagonal)
-        return (x + scores.masked_fill(~seen, -torch.inf).softmax(dim=-1) @ (x @ p["V"])) @ p["out"]
-
-    optimiser = torch.optim.Adam(list(p.values()), lr=0.01)
-    for text in texts:
-        ids = torch.cat([text, torch.full((b, 1), num_words), text], dim=1)
-        wanted = ids[:, n + shift : 2 * n + shift]
-        loss = functional.cross_entropy(model(ids[:, :-1])[:, n:].flatten(0, 1), wanted.flatten())
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if steps:
-            optimiser.step()
-    return model
 
 
 @mistake(
@@ -134,9 +136,10 @@ def trained(
     "and one NaN spoils every parameter. Keep the diagonal: tril(), not tril(-1).",
     "로짓이 NaN입니다. 대개 마스크가 자기 자신까지 가려 첫 행에 볼 키가 하나도 없기 때문이고, NaN 하나가 모든 "
     "파라미터를 망칩니다. 대각선을 남기세요. tril(-1)이 아니라 tril()입니다.",
+    explained=sections.NO_KEY_LEFT,
 )
-def own_word_masked(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts, num_words, diagonal=-1)
+def own_word_masked(texts: Array, num_words: int) -> Model:
+    return lambda ids: np.full((*ids.shape, num_words + 1), np.nan)
 
 
 @mistake(
@@ -146,9 +149,10 @@ def own_word_masked(texts: torch.Tensor, num_words: int) -> Model:
     "미래가 과거를 바꿉니다. 뒤의 단어를 바꾸면 앞의 로짓이 달라지니, 모델은 배우지 않고 답을 읽으며 손실만 근사하게 "
     "보입니다. 소프트맥스 앞에서 아래쪽 삼각형으로 점수를 가리세요. 헤드가 여럿이면 합칠 때 축을 맞바꾸는지도 "
     "확인하세요.",
+    explained=sections.LEAKS,
 )
-def the_future_is_seen(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts, num_words, diagonal=2 * texts.shape[-1])
+def the_future_is_seen(texts: Array, num_words: int) -> Model:
+    return by_rule(lambda ids, place, n: ids[min(place + 1, len(ids) - 1)], num_words, texts.shape[-1])
 
 
 @mistake(
@@ -157,8 +161,8 @@ def the_future_is_seen(texts: torch.Tensor, num_words: int) -> Model:
     "모델이 받은 단어를 그대로 되풀이합니다. 써야 할 것을 그대로 주어 메아리만 배웠습니다. 한 칸 미세요. ids[:, "
     ":-1]을 주고 ids[:, 1:]을 쓰게 합니다.",
 )
-def target_not_shifted(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts, num_words, shift=0)
+def target_not_shifted(texts: Array, num_words: int) -> Model:
+    return by_rule(lambda ids, place, n: ids[place], num_words, texts.shape[-1])
 
 
 @mistake(
@@ -167,8 +171,8 @@ def target_not_shifted(texts: torch.Tensor, num_words: int) -> Model:
     "모델이 찍는 것과 다를 바 없습니다. 아무것도 배우지 못했습니다. 매번 optimiser.zero_grad(), loss.backward(), "
     "optimiser.step()이 모두 필요하고, 옵티마이저가 모든 파라미터를 가지고 있어야 합니다.",
 )
-def no_step_taken(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts, num_words, steps=False)
+def no_step_taken(texts: Array, num_words: int) -> Model:
+    return by_rule(lambda ids, place, n: 0, num_words, texts.shape[-1])
 
 
 @mistake(
@@ -177,9 +181,10 @@ def no_step_taken(texts: torch.Tensor, num_words: int) -> Model:
     "little.",
     "모델이 어떤 단어가 있는지는 알지만 순서를 모릅니다. 찍는 것보다는 낫지만 베껴 쓰지 못합니다. 위치가 없으면 "
     "어텐션에는 단어의 주머니일 뿐이니, 자리마다 벡터를 하나씩 더하세요. 이미 더했다면 아직 덜 배운 것입니다.",
+    explained=sections.BLIND_TO_ORDER,
 )
-def order_unknown(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts, num_words, places=False)
+def order_unknown(texts: Array, num_words: int) -> Model:
+    return by_rule(lambda ids, place, n: ids[0], num_words, texts.shape[-1])
 
 
 @mistake(
@@ -189,12 +194,12 @@ def order_unknown(texts: torch.Tensor, num_words: int) -> Model:
     "거의 다 왔습니다. 대부분 맞지만 모두 맞지는 않습니다. 아직 덜 배웠습니다. 칸막이 앞의 단어는 알 수 없으니 "
     "손실은 칸막이부터만 계산하세요. 학습률을 0.01에서 0.02로 하거나 texts를 한 번 더 돌면 나머지도 배웁니다.",
 )
-def stopped_early(texts: torch.Tensor, num_words: int) -> Model:
-    return trained(texts[:25], num_words)
+def stopped_early(texts: Array, num_words: int) -> Model:
+    return by_rule(lambda ids, place, n: ids[place - n] if n <= place < 2 * n - 1 else 0, num_words, texts.shape[-1])
 
 
 def draw(rng: np.random.Generator, sizes: Mapping[str, int]) -> Call:
-    return Call((torch.from_numpy(rng.integers(0, NUM_WORDS, (STEPS, BATCH, WORDS))), NUM_WORDS))
+    return Call((rng.integers(0, NUM_WORDS, (STEPS, BATCH, WORDS)), NUM_WORDS))
 
 
 TASK = Said(
@@ -267,8 +272,11 @@ EXERCISE = Exercise(
             solution=train_a_copier,
             judge=copier_by_rule,
             ask=ask,
+            adapt=seeded,
+            again=False,
             draw=draw,
             outputs={
+                "shape of the logits": "",
                 "finite": "",
                 "causal": "",
                 "no_echo": "",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Exercise, Part, mistake
 
 
@@ -96,6 +97,7 @@ def powers_of_e_not_divided() -> dict[str, Any]:
     "above and below the line, and cancels.",
     "셋이 거의 3분의 1씩 나누어 가졌습니다. 100까지 함께 견주었기 때문입니다. 중요한 것은 차이뿐입니다. 2¹⁰⁰은 분자와 "
     "분모에 똑같이 있으므로 약분됩니다.",
+    explained=sections.LARGE_SCORES,
 )
 def shift_counted() -> dict[str, Any]:
     return {"shares_shifted": (100 / 303, 101 / 303, 102 / 303)}
@@ -136,6 +138,7 @@ def mixed_by_scores() -> dict[str, Any]:
     "1, whatever the score, so each head gives its value as it is.",
     "3.375와 0.729는 점수에 값을 곱한 것입니다. 점수를 가중치로 쓴 것입니다. 점수가 하나뿐이면 얼마든 소프트맥스는 "
     "1이므로 헤드마다 값이 그대로 나옵니다.",
+    explained=sections.TWO_HEADS,
 )
 def score_for_weight() -> dict[str, Any]:
     return {"head_1": 1.5**3, "head_2": 0.9**3}
@@ -146,6 +149,7 @@ def score_for_weight() -> dict[str, Any]:
     "is a pair.",
     "2.4는 두 헤드를 더한 값입니다. 이어 붙인다는 것은 나란히 놓는다는 뜻이어서 두 수가 모두 남습니다. 답은 수 두 "
     "개입니다.",
+    explained=sections.TWO_HEADS,
 )
 def heads_added() -> dict[str, Any]:
     return {"concatenated": 2.4}
@@ -161,7 +165,9 @@ decimals are exact enough.
 3. The scores 100, 101, 102, with powers of two again.
 4. Four words have the scores 3, 1, 1, 0 and the values 13, 0, 13, 26. Powers of two: what is the mixture?
 5. One word, X = (1, 2), and two heads of width 1. In head 1 all numbers of W_Q, W_K and W_V are 0.5, in head 2 they
-   are 0.3. What does each head give, and what are the two concatenated?
+   are 0.3. What does each head give, and what are the two concatenated? (Heads come in note 03. For now: a head
+   makes a query, a key and a value of X by a dot product with each of its matrices and attends with them, and to
+   concatenate is to lay side by side.)
 
     shares_of_two, shares_of_e, shares_shifted  three numbers each, in the order of the scores
     mixture, head_1, head_2                     one number each
@@ -174,7 +180,9 @@ decimals are exact enough.
 3. 점수가 100, 101, 102이고 다시 2의 거듭제곱을 쓰면 얼마일까요?
 4. 네 단어의 점수가 3, 1, 1, 0이고 값이 13, 0, 13, 26입니다. 2의 거듭제곱을 쓰면 섞은 값은 얼마일까요?
 5. 단어는 X = (1, 2) 하나이고, 폭이 1인 헤드가 둘 있습니다. 헤드 1에서는 W_Q, W_K, W_V의 모든 수가 0.5이고 헤드
-   2에서는 0.3입니다. 헤드의 출력은 각각 얼마이고, 둘을 이어 붙이면 무엇일까요?
+   2에서는 0.3입니다. 헤드의 출력은 각각 얼마이고, 둘을 이어 붙이면 무엇일까요? (헤드는 03번 노트에서 배웁니다.
+   여기서는 이것만 알면 됩니다. 헤드마다 X와 자기 행렬의 점곱으로 쿼리, 키, 값을 만들어 어텐션을 계산하고, 이어
+   붙인다는 것은 나란히 놓는다는 뜻입니다.)
 
     shares_of_two, shares_of_e, shares_shifted  수 세 개씩, 점수의 순서대로
     mixture, head_1, head_2                     수 하나씩

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from clearhead.languages import Said
+from clearhead.practice import sections
 from clearhead.practice.exercise import Call, Exercise, Part, mistake
 
 
@@ -89,6 +90,7 @@ def window_ignored(n: int, window: int, n_k: int | None = None) -> np.ndarray:
     "queries the queries are the last positions: query i stands at key i + n_k - n.",
     "쿼리와 키의 수가 같으면 맞지만, 다르면 띠가 왼쪽 위 구석에서 시작합니다. 키가 더 많을 때 쿼리는 마지막 "
     "위치들이므로 i번 쿼리의 자리는 i + n_k - n번 키입니다.",
+    explained=sections.MORE_KEYS,
 )
 def in_the_upper_left_corner(n: int, window: int, n_k: int | None = None) -> np.ndarray:
     n_k = n if n_k is None else n_k
@@ -101,6 +103,7 @@ def in_the_upper_left_corner(n: int, window: int, n_k: int | None = None) -> np.
     "query may attend.",
     "True와 False가 서로 바뀌었습니다. 윈도 안의 키가 False이고 나머지가 True입니다. 여기서 True는 볼 수 있다는 "
     "뜻입니다.",
+    explained=sections.MASK_MISTAKES,
 )
 def inverted(n: int, window: int, n_k: int | None = None) -> np.ndarray:
     return ~window_mask(n, window, n_k)

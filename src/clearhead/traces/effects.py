@@ -1,0 +1,125 @@
+"""What each head does to a number that a model gives: measured with the head and without it, one head after another."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from clearhead.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a number becomes without each head, less what it is with all of them.
+
+    names: the layers. values (layers, h): the differences, NaN where a layer has no such head. baseline: the number
+    with all heads. Printed, the heads that matter most.
+    """
+
+    names: list[str]
+    values: np.ndarray
+    baseline: float
+    way: str
+
+    def largest(self, count: int = 10) -> list[tuple[str, int, float]]:
+        """The heads that change the number most: layer, head, difference."""
+        order = np.argsort(-np.abs(np.nan_to_num(self.values)), axis=None)[
+            : min(count, int(np.isfinite(self.values).sum()))
+        ]
+        places = (np.unravel_index(place, self.values.shape) for place in order)
+        return [(self.names[layer], int(head), float(self.values[layer, head])) for layer, head in places]
+
+    def __str__(self) -> str:
+        found = self.largest()
+        wide = max((len(name) for name, _, _ in found), default=0)
+        lines = [f"{name:{wide}}  head {head:3}  {value:+.6g}" for name, head, value in found]
+        return "\n".join([f"{self.baseline:.6g} with all heads; without one ({self.way}):", *lines])
+
+    def plot(self, **options: Any) -> Figure:
+        """A figure of layers × heads."""
+        from clearhead.figures import visualize_layers
+
+        return visualize_layers(np.nan_to_num(self.values), label=f"Δ ({self.way})", layer_names=self.names, **options)
+
+
+def measured(
+    model: Any,
+    heads: dict[str, int],
+    measure: Callable[[], Any],
+    *,
+    way: str = "zero",
+    resume: str | Path | None = None,
+    progress: bool = True,
+) -> Effects:
+    """The effect of every head of some layers, {path: how many heads}: see `Trace.effects`."""
+    done = _Done(None if resume is None else Path(resume), {"way": way, "heads": heads, "version": VERSION})
+    baseline = done.number("all", lambda: _run(model, measure, None))
+    values = np.full((len(heads), max(heads.values(), default=0)), np.nan)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
+        task = bar.add_task("", total=sum(heads.values()))
+        for row, (name, count) in enumerate(heads.items()):
+            for head in range(count):
+                bar.update(task, description=f"{name} {head}")
+                measuring = functools.partial(_run, model, measure, {(name, head): way})
+                number = done.number(f"{name} {head}", measuring)
+                values[row, head] = number - baseline
+                bar.advance(task)
+    return Effects(list(heads), values, baseline, way)
+
+
+def _run(model: Any, measure: Callable[[], Any], ablate: dict[Any, str] | None) -> float:
+    from clearhead.traces.opening import trace
+
+    with trace(model, layers=[], ablate=ablate):
+        number = measure()
+    try:
+        found = float(number)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"measure must call the model and return one number, such as its loss, got {type(number).__name__}"
+        ) from None
+    return found
+
+
+class _Done:
+    """Numbers that were measured, kept in a file after each of them, if there is one."""
+
+    def __init__(self, path: Path | None, settings: dict[str, Any]) -> None:
+        self.path, self.settings = path, settings
+        self.numbers: dict[str, float] = {}
+        if path is not None and path.exists():
+            self.numbers = self._read(path)
+
+    def _read(self, path: Path) -> dict[str, float]:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            numbers = dict(content["numbers"])
+            settings = content["settings"]
+        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
+            raise ValueError(f"{path} does not hold effects that were measured; give resume= another path") from None
+        if settings != self.settings:
+            raise ValueError(f"{path} holds effects of other heads or by another way; give resume= another path")
+        return numbers
+
+    def number(self, name: str, measure: Callable[[], float]) -> float:
+        if name not in self.numbers:
+            self.numbers[name] = measure()
+            if self.path is not None:
+                content = json.dumps({"settings": self.settings, "numbers": self.numbers})
+                write_whole(self.path, content.encode())
+        return self.numbers[name]

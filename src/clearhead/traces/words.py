@@ -1,0 +1,78 @@
+"""What `clearhead trace` says, in Korean and in English."""
+
+from __future__ import annotations
+
+from clearhead.languages import Said
+
+DESCRIPTION = Said(
+    """\
+Run a model of transformers on a text, and keep what every head of it looks at.
+
+Prints what each head does, layer by layer, and writes all of it to a file that
+clearhead.load_trace opens, whatever its size.""",
+    """\
+transformers의 모델로 글을 읽고, 모든 헤드가 무엇을 보는지 기록합니다.
+
+층마다 헤드가 하는 일을 표로 보여 주고, 모두 파일 하나에 담습니다. 파일은 크기에
+상관없이 clearhead.load_trace로 바로 열 수 있습니다.""",
+)
+EXAMPLES = Said(
+    """\
+examples:
+  {program} --model gpt2 --text story.txt -o story.safetensors
+  {program} --model ./my-model --text - --generate 50 -o out.safetensors
+  {program} --model gpt2 --probe
+""",
+    """\
+예:
+  {program} --model gpt2 --text story.txt -o story.safetensors
+  {program} --model ./my-model --text - --generate 50 -o out.safetensors
+  {program} --model gpt2 --probe
+""",
+)
+OPTIONS = {
+    "model": Said(
+        "a folder with a model and its tokenizer, or a name that transformers knows",
+        "모델과 토크나이저가 든 폴더, 또는 transformers가 아는 이름",
+    ),
+    "text": Said("a file with the text to read; - is what comes in", "읽을 글이 든 파일. -이면 표준 입력에서 읽습니다"),
+    "out": Said(
+        "the file to write the trace to (default: none is written)", "기록을 담을 파일 (기본값: 파일을 만들지 않습니다)"
+    ),
+    "generate": Said(
+        "let the model write so many tokens after the text, and keep those too",
+        "모델이 글 뒤에 토큰을 이만큼 더 쓰게 하고, 그것까지 기록합니다",
+    ),
+    "layers": Said(
+        "only these layers, by number or module path (default: all)", "기록할 층의 번호나 모듈 경로 (기본값: 모두)"
+    ),
+    "probe": Said(
+        "score induction heads on a random sequence that is given twice; needs no text",
+        "같은 무작위 토큰열을 두 번 읽혀 귀납 헤드를 채점합니다. 글이 필요 없습니다",
+    ),
+    "slow": Said(
+        "for models with attention of their own: take the weights they write out themselves, n × n",
+        "어텐션을 스스로 계산하는 모델에서, 모델이 직접 펼친 n × n 가중치를 받습니다",
+    ),
+}
+NO_TEXT = Said(
+    "--text FILE is missing (or --probe, which needs none)", "--text FILE이 없습니다 (--probe에는 필요 없습니다)"
+)
+EMPTY_TEXT = Said("{path} holds no text", "{path}에 글이 없습니다")
+NO_FILE = Said("there is no file {path}", "{path} 파일이 없습니다")
+NOT_TEXT = Said("{path} is no text in UTF-8", "{path} 파일을 UTF-8 글로 읽을 수 없습니다")
+LOADING = Said("loading {model}", "불러오는 중: {model}")
+RUNNING = Said("running {model}", "실행하는 중: {model}")
+LOOKING = Said("looking at the heads", "헤드를 살펴보는 중")
+READ = Said(
+    "{model}: {tokens} tokens, {layers} layers, {heads} heads, {seconds:.1f} s",
+    "{model}: 토큰 {tokens}개, 층 {layers}개, 헤드 {heads}개, {seconds:.1f}초",
+)
+WRITTEN = Said("{path}: {size:.1f} MiB", "{path}: {size:.1f} MiB")
+INDUCTION = Said("induction, the strongest heads first:", "귀납 점수가 높은 헤드부터:")
+HEAD = Said("{layer}  head {head:3}  {score:.3f}", "{layer}  헤드 {head:3}  {score:.3f}")
+NO_HF = Said(
+    "transformers 5 is needed: {install}",
+    "transformers 5가 필요합니다: {install}",
+)
+NOT_LOADED = Said("{model} cannot be loaded: {why}", "모델을 불러올 수 없습니다({model}): {why}")
