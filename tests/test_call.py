@@ -16,7 +16,7 @@ from clearhead.tensors import to_torch
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.views import look
 
-from .torch.forced import in_chunks
+from .torch.forced import in_blocks
 
 N = 211
 CUTS = (0, 1, 70, 128, N)
@@ -63,7 +63,7 @@ def test_parts_join_to_the_whole(qkv, name):
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("run", [cht.attention, in_chunks], ids=["kernels", "chunks"])
+@pytest.mark.parametrize("run", [cht.attention, in_blocks], ids=["kernels", "blocks"])
 def test_parts_of_tensors_join_to_the_whole_with_their_gradients(qkv, name, run):
     tensors = [torch.from_numpy(x).requires_grad_() for x in qkv]
     weights = torch.randn(2, 3, N, 13, dtype=torch.float64, generator=torch.Generator().manual_seed(3))

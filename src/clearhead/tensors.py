@@ -30,6 +30,11 @@ def to_numpy(tensor: Any) -> np.ndarray:
     return np.asarray(tensor.numpy())
 
 
+def on_host(value: Any) -> Any:
+    """A tensor as an array, brought to the CPU if it is on another device; anything else as it is."""
+    return to_numpy(value.detach().cpu()) if is_tensor(value) else value
+
+
 def to_torch(array: np.ndarray) -> Any:
     """An array as a tensor over the same memory."""
     import torch

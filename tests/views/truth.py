@@ -8,6 +8,7 @@ truth.check("entropy", view.entropy)        # within the bounds stated at `check
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,13 @@ def options_of_look(problem: Problem) -> dict[str, Any]:
     return {name: x for name, x in problem.options.items() if name not in NOT_OF_LOOK}
 
 
-def check_look(problem: Problem, *, slack: float = 1.0) -> None:
-    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`."""
+def check_look(
+    problem: Problem, *, slack: float = 1.0, look: Callable[..., Any] = look, attention: Callable[..., Any] = attention
+) -> None:
+    """Fail unless looking leaves the output as it is, and all that is seen is within the bounds times `slack`.
+
+    look: another way of looking, with the `attention` that its output must have the bits of.
+    """
     options = options_of_look(problem)
     view = look(*problem.arrays, **options, top_k=5, map_size=MAP)
     output, lse = attention(*problem.arrays, **options, return_lse=True)

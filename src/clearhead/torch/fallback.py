@@ -1,25 +1,28 @@
 """Attention where there are no kernels: on devices other than the CPU, in torch's own operations.
 
-The output is torch's own fused attention where that means the same, and otherwise a loop over chunks of queries, each
-of them recomputed on the way back, so memory stays O(n) in either direction.
+The output is torch's own fused attention where that means the same, and otherwise what `streaming` makes of it, in
+blocks of queries and keys, each of them computed again on the way back: O(n) memory and a block, in either direction.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch.nn.functional import scaled_dot_product_attention
-from torch.utils.checkpoint import checkpoint
 
 from clearhead import checks, masks
 from clearhead.call import Part, leading_axes
 from clearhead.kernels.explanation import Cut, Explanation
-from clearhead.textbook.dropout import checked_dropout, dropout_mask
+from clearhead.textbook.dropout import checked_dropout
+from clearhead.torch import streaming
+from clearhead.torch.places import Places
+from clearhead.torch.streaming import Problem
+from clearhead.torch.streaming_backward import Inputs, differentiable
 
-CHUNK = 256  # queries at a time
+ARRAYS = 10  # of the size of a block that are there at a time, at most
 
 
 def scores_shape(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[int, ...]:
@@ -106,16 +109,19 @@ def explain(
     batch_shape, heads, _ = leading_axes(q, k, v)
     n_q, n_k = q.shape[-2], k.shape[-2]
     every = math.prod(batch_shape) * heads
-    taken = way(q, k, v, lse=return_lse, **options)
+    taken = "chunked" if of == "look" else way(q, k, v, lse=return_lse, **options)
     leaks = ", save that it lets a NaN in a masked value through" if options.get("mask") is not None else ""
+    rows, cols = streaming.block_of(every, n_q)
+    again = "once for the sums and once for what is seen" if of == "look" else "computed again for gradients"
     reasons = {
         "torch": f"scaled_dot_product_attention, which means the same here{leaks}",
-        "chunked": f"torch operations, {CHUNK} queries at a time, recomputed for gradients",
+        "chunked": f"torch operations on blocks of {rows} queries and {cols} keys, {again}",
     }
     memory = {"output": every * n_q * v.shape[-1] * q.element_size()}
     if taken == "chunked":
-        memory["scores of a chunk"] = 3 * every * min(CHUNK, n_q) * n_k * 4
-    chunks = 1 if taken == "torch" else math.ceil(n_q / CHUNK)
+        kind = 8 if torch.float64 in (q.dtype, k.dtype, v.dtype) else 4
+        memory["scores of a block"] = ARRAYS * every * min(rows, n_q) * min(cols, n_k) * kind
+    chunks = (1, 1) if taken == "torch" else (math.ceil(n_q / rows), math.ceil(n_k / cols))
     return Explanation(
         work=of,
         way=taken,
@@ -124,14 +130,18 @@ def explain(
         shapes=tuple(tuple(x.shape) for x in (q, k, v)),
         dtype=str(q.dtype).removeprefix("torch."),
         because=(reasons[taken],),
-        cut=Cut(chunks, min(CHUNK, n_q), chunks, 1, 1, n_k),
+        cut=Cut(math.prod(chunks), min(rows, n_q), chunks[0], 1, chunks[1], min(cols, n_k)),
         tiles=0,
         tiles_skipped=0,
         memory=memory,
-        slow=()
-        if taken == "torch"
-        else (f"there are no kernels for {q.device}, and torch's own mean something else here",),
+        slow=() if taken == "torch" else (_why_slow(of, q.device),),
     )
+
+
+def _why_slow(of: str, device: torch.device) -> str:
+    if of == "look":
+        return f"there are no kernels for {device}, so torch operations read the statistics"
+    return f"there are no kernels for {device}, and torch's own mean something else here"
 
 
 def chunked(
@@ -149,83 +159,38 @@ def chunked(
     seed: int | None,
     part: Part | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """A chunk of queries at a time."""
+    """A block of queries and keys at a time, forwards and backwards."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
-    heads = lead[-1] if lead else 1
-    kind = torch.float64 if torch.float64 in (q.dtype, k.dtype, v.dtype) else torch.float32
-    chunk = _Chunk(
-        lead,
-        masks.Sizes(n_q, n_k, tuple(lead[:-1]), heads, *(part or ())),
-        mask,
-        max(q.shape[-1], 1) ** -0.5 if scale is None else checks.number("scale", scale),
-        None if softcap is None else checks.number("softcap", softcap, above=0.0),
-        *(checked_dropout(dropout, seed) if dropout else (0.0, 0)),
-    )
-    wide_k, wide_v = (_for_each_head(x.to(kind), lead) for x in (k, v))
-    wide_q = q.to(kind).expand(*lead, n_q, q.shape[-1])
     table = None if bias is None or isinstance(bias, torch.Tensor) else table_of(bias, n_q, n_k, part)
+    heads = lead[-1] if lead else 1
     if table is not None and len(table) not in (1, heads):
         raise ValueError(f"the bias is for {len(table)} heads but there are {heads}")
-    outputs, sums = [], []
-    for start in range(0, max(n_q, 1), CHUNK):
-        rows = slice(start, min(start + CHUNK, n_q))
-        addition = _rows(bias, rows, n_q) if isinstance(bias, torch.Tensor) else None
-        arguments: tuple[Any, ...] = (rows, wide_q[..., rows, :], wide_k, wide_v, addition, table, sinks)
-        if torch.is_grad_enabled():  # there is nothing random in it: dropout is made from the seed
-            output, total = checkpoint(chunk, *arguments, use_reentrant=False, preserve_rng_state=False)
-        else:
-            output, total = chunk(*arguments)
-        outputs.append(output)
-        sums.append(total)
-    return torch.cat(outputs, dim=-2).to(q.dtype), torch.cat(sums, dim=-1)
+    sizes = masks.Sizes(n_q, n_k, tuple(lead[:-1]), heads, *(part or ()))
+    resolved = masks.resolve(mask, sizes) if isinstance(mask, masks.Mask) else masks.Resolved()
+    allowed = mask if isinstance(mask, torch.Tensor) else resolved.allowed
+    numbers = {
+        "scale": 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else checks.number("scale", scale),
+        "softcap": 0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
+    }
+    rate, chosen = checked_dropout(dropout, seed) if dropout else (0.0, 0)
+
+    def problem(given: Inputs) -> Problem:
+        places = Places(
+            sizes, q.device, _kind(given), resolved.ranges, allowed, resolved.rule, resolved.period, resolved.phase,
+            given.bias, given.table,
+        )  # fmt: skip
+        return Problem(
+            given.q, given.k, tuple(lead) or (1,), places, **numbers, sinks=given.sinks, dropout=rate, seed=chosen
+        )
+
+    added = bias if isinstance(bias, torch.Tensor) else None
+    output, sums = differentiable(problem, Inputs(q, k, v, added, table, sinks))
+    return (output, sums) if lead else (output[0], sums[0])
 
 
-class _Chunk(NamedTuple):
-    """What is the same for every chunk of queries; called with one, it computes that."""
-
-    lead: list[int]
-    sizes: masks.Sizes
-    mask: masks.Mask | torch.Tensor | None
-    scale: float
-    softcap: float | None
-    dropout: float
-    seed: int
-
-    def __call__(
-        self,
-        rows: slice,
-        q: torch.Tensor,
-        k: torch.Tensor,
-        v: torch.Tensor,
-        addition: torch.Tensor | None,
-        table: torch.Tensor | None,
-        sinks: torch.Tensor | None,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Output and lse, in the order scale → softcap → bias → mask → sinks → softmax → dropout."""
-        if table is not None:
-            addition = table.to(q.device)[:, distances(rows, self.sizes.n_k, q.device)]
-            addition = addition if self.lead else addition[0]
-        allowed = _allowed(self.mask, rows, self.sizes, self.lead, q.device)
-        if addition is not None:
-            addition = _within(addition, q.dtype)
-            allowed = allowed & ~torch.isneginf(addition)
-        q = q.masked_fill(~allowed.any(dim=-1, keepdim=True), 0)  # a query with no key left takes no part
-        scores = _scores(q, k, allowed, self.scale)
-        if self.softcap is not None:
-            scores = torch.tanh(scores / self.softcap) * self.softcap
-        if addition is not None:
-            scores = scores + addition
-        allowed = allowed & ~torch.isneginf(scores)  # a key that scores −inf by itself is a masked one
-        weights, total = _softmax(scores.masked_fill(~allowed, -torch.inf), sinks)
-        weights = weights.masked_fill(~allowed, 0)
-        return _mixed(weights * self._kept(weights, rows) if self.dropout else weights, v, allowed), total
-
-    def _kept(self, weights: torch.Tensor, rows: slice) -> torch.Tensor:
-        """The factors of dropout for a chunk."""
-        first_query, first_key = self.sizes.queries.start + rows.start, self.sizes.keys.start
-        shape = tuple(weights.shape)
-        factors = dropout_mask(shape, self.dropout, self.seed, first_query=first_query, first_key=first_key)
-        return torch.from_numpy(factors).to(weights)
+def _kind(given: Inputs) -> torch.dtype:
+    """The type of the scores."""
+    return torch.float64 if torch.float64 in (given.q.dtype, given.k.dtype, given.v.dtype) else torch.float32
 
 
 def _check(
@@ -254,96 +219,3 @@ def _check_axes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if x.ndim < 2:
             raise ValueError(f"{name} needs at least 2 dimensions, got shape {tuple(x.shape)} ({name}[None] adds one)")
-
-
-def _for_each_head(x: torch.Tensor, lead: list[int]) -> torch.Tensor:
-    """Repeat key/value heads so that there is one for each query head."""
-    return x if x.ndim < 3 or x.shape[-3] in (1, lead[-1]) else x.repeat_interleave(lead[-1] // x.shape[-3], dim=-3)
-
-
-def _rows(x: torch.Tensor, rows: slice, n_q: int) -> torch.Tensor:
-    """A chunk of queries of what broadcasts to the scores."""
-    return x[..., rows, :] if x.ndim > 1 and x.shape[-2] == n_q else x
-
-
-def _allowed(
-    mask: masks.Mask | torch.Tensor | None, rows: slice, sizes: masks.Sizes, lead: list[int], device: torch.device
-) -> torch.Tensor:
-    """The mask for a chunk of queries, with the axes of the scores."""
-    shape = (*lead, rows.stop - rows.start, sizes.n_k)
-    if mask is None:
-        return torch.ones(shape[-2:], dtype=torch.bool, device=device).expand(shape)
-    if isinstance(mask, torch.Tensor):
-        return _rows(mask, rows, sizes.n_q).expand(shape)
-    allowed = mask.allows(masks.places(sizes, rows))
-    allowed = allowed if lead or allowed.ndim < 3 else allowed[0]
-    return torch.from_numpy(np.require(allowed, requirements=["C", "W"])).to(device).expand(shape)
-
-
-def _within(addition: torch.Tensor, kind: torch.dtype) -> torch.Tensor:
-    """A bias whose finite numbers are finite in the type of the scores: only −inf may forbid a key."""
-    if addition.dtype.itemsize <= kind.itemsize:
-        return addition.to(kind)
-    limits = torch.finfo(kind)
-    nearest = addition.detach().clamp(limits.min, limits.max) + (addition - addition.detach())  # a slope of 1
-    return torch.where(torch.isneginf(addition), addition, nearest).to(kind)
-
-
-def _column(sinks: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-    """The sinks as one more column of scores."""
-    column = sinks.to(scores.dtype)
-    if scores.ndim > 2 and column.ndim:
-        column = column[:, None, None]
-    return column.expand(*scores.shape[:-1], 1)
-
-
-def _softmax(scores: torch.Tensor, sinks: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """The weights, and log Σ exp of each row: −inf, and no gradient, where every score is −inf."""
-    sink = scores.new_full((1,), -torch.inf) if sinks is None else _column(sinks, scores)
-    top = torch.cat([scores.detach(), sink.detach().expand(*scores.shape[:-1], 1)], dim=-1).amax(dim=-1, keepdim=True)
-    top = top.masked_fill(torch.isneginf(top), 0)
-    shares = torch.exp(scores - top)
-    total = shares.sum(dim=-1, keepdim=True) + torch.exp(sink - top)
-    empty = total == 0
-    total = total.masked_fill(empty, 1)
-    lse = (top + torch.log(total)).masked_fill(empty, -torch.inf)
-    return shares / total, lse[..., 0]  # not exp(score − lse): beside scores of −1e30 the log of a sum is lost
-
-
-def _scores(q: torch.Tensor, k: torch.Tensor, allowed: torch.Tensor, factor: float) -> torch.Tensor:
-    """q · kᵀ · factor, in which keys that are not finite meet only the queries that may attend to them.
-
-    A score that is infinite does not change with its query and key, and has no gradient.
-    """
-    strange = ~torch.isfinite(k)
-    if k.is_meta or not strange.any():
-        return q @ k.transpose(-1, -2) * factor
-    scores = q @ k.masked_fill(strange, 0).transpose(-1, -2) * factor
-    keys = torch.arange(k.shape[-2], device=k.device)
-    for j in _in_sight(strange, allowed):
-        seen = torch.where(allowed[..., j, None], k[..., None, j, :], 0)
-        settled = ((q * seen).sum(dim=-1, keepdim=True) * factor).detach()
-        moving = ~torch.isinf(settled)
-        column = (q.masked_fill(~moving, 0) * seen.masked_fill(~moving, 0)).sum(dim=-1, keepdim=True) * factor
-        column = torch.where(moving, column, settled)
-        scores = torch.where(keys == j, column, scores)
-    return scores
-
-
-def _mixed(weights: torch.Tensor, v: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
-    """weights · v, in which values that are not finite reach only the queries that may attend to them."""
-    strange = ~torch.isfinite(v)
-    if v.is_meta or not strange.any():
-        return weights @ v
-    output = weights @ v.masked_fill(strange, 0)
-    for j in _in_sight(strange, allowed):
-        seen = allowed[..., j, None] & strange[..., None, j, :]
-        output = output + weights[..., j, None] * torch.where(seen, v[..., None, j, :], 0)
-    return output
-
-
-def _in_sight(strange: torch.Tensor, allowed: torch.Tensor) -> list[int]:
-    """The keys that are not finite and that some query may attend to."""
-    any_query = allowed.reshape(-1, allowed.shape[-1]).any(dim=0)
-    any_column = strange.any(dim=-1).reshape(-1, strange.shape[-2]).any(dim=0)
-    return (any_query & any_column).nonzero().flatten().tolist()

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
 from clearhead.matrices import REDUCTIONS, Padding, Pooled, Tokens
+from clearhead.tensors import on_host
 from clearhead.views import passes, tiles, windows
 from clearhead.views.allowed import allowed, heads_share_mask, strips
 from clearhead.views.choosing import chosen, of_batch
@@ -89,17 +90,17 @@ class Average:
     @functools.cached_property
     @handed_back
     def received(self) -> Float[Any, "... n_k"]:
-        return self._mean(lambda view: np.asarray(view.received))
+        return self._mean(lambda view: on_host(view.received))
 
     @functools.cached_property
     @handed_back
     def on_first(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda view: np.asarray(view.on_first))
+        return self._mean(lambda view: on_host(view.on_first))
 
     @functools.cached_property
     @handed_back
     def on_self(self) -> Float[Any, "... n_q"]:
-        return self._mean(lambda view: np.asarray(view.on_self))
+        return self._mean(lambda view: on_host(view.on_self))
 
     @functools.cached_property
     @handed_back
@@ -178,7 +179,7 @@ class Average:
     @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
         """Attention between groups of positions, such as words: → (…, G_q, G_k)"""
-        return self._mean(lambda view: grouped(view, query_groups, key_groups))
+        return self._mean(lambda view: grouped(view, on_host(query_groups), on_host(key_groups)))
 
     def _mean(self, of: Callable[[View], np.ndarray]) -> np.ndarray:
         """The mean over heads and views of something that has one entry for each head: (…, h, a, …) → (…, a, …)"""

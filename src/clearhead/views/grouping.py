@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import kernels, masks
-from clearhead.views import passes
+from clearhead import masks
+from clearhead.views import engines, passes
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -62,7 +62,7 @@ def _given(view: View, groups: np.ndarray, columns: np.ndarray) -> np.ndarray:
     if last - first + 1 == view.n_k:
         return passes.mix(view, values)
     call = passes.again(view, values, masks.prefix(last + 1) & ~masks.prefix(first), sinks=False)
-    output, _, sums = kernels.launch.compute_with_sums(call)
+    output, _, sums = engines.compute_with_sums(call)
     assert sums is not None
     return np.asarray(output * view.shaped(sums.share_in(view.sums))[..., None])
 

@@ -1,4 +1,4 @@
-"""Other questions to the same queries and keys, each answered by another pass of the kernels.
+"""Other questions to the same queries and keys, each answered by another pass.
 
 What is a sum over many weights is not summed weight by weight: a mass is what the sums of fewer keys say, mixed values
 are attention itself, and what keys receive is observed.
@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks
+from clearhead import checks, masks
 from clearhead.call import Call, prepare
+from clearhead.tensors import on_host
+from clearhead.views import engines
+from clearhead.views.conversion import in_type, placed
 
 if TYPE_CHECKING:
     from clearhead.views.view import View
@@ -24,7 +27,7 @@ def mass(view: View, further: masks.Mask | ArrayLike | None) -> np.ndarray:
     if further is None and view.call.sinks is None:
         total = view.sums.total
         return view.shaped(np.where(np.isnan(total), total, total != 0).astype(view.call.kind))
-    part = kernels.launch.sums_of(again(view, None, _boolean(further), sinks=False))
+    part = engines.sums_of(again(view, None, _boolean(further), sinks=False))
     return view.shaped(part.share_in(view.sums))
 
 
@@ -32,7 +35,7 @@ def mix(view: View, values: np.ndarray) -> np.ndarray:
     """Other values under the same weights: see `View.mix`."""
     if values.ndim < 2 or values.shape[-2] != view.n_k:
         raise ValueError(f"values need a row for each of the {view.n_k} keys, got shape {values.shape}")
-    return kernels.launch.compute(again(view, values))[0]
+    return engines.compute(again(view, values))[0]
 
 
 def received_from(view: View, shares: np.ndarray) -> np.ndarray:
@@ -44,7 +47,7 @@ def received_from(view: View, shares: np.ndarray) -> np.ndarray:
             f"shares of shape {shares.shape} do not broadcast to {(*view.lead, view.n_q)}, one for each query"
         ) from None
     shares = shares.reshape(*view.call.lead, view.n_q)
-    return kernels.observation.observe(view.call, row_weights=shares, output=False).observation.received
+    return engines.observe(view.call, row_weights=shares, output=False).observation.received
 
 
 def again(view: View, values: np.ndarray | None, further: masks.Mask | None = None, *, sinks: bool = True) -> Call:
@@ -57,7 +60,7 @@ def again(view: View, values: np.ndarray | None, further: masks.Mask | None = No
     if values is None:
         values = no_values(v, k)
     else:
-        q = q.astype(checks.compute_type(view.call.kind, values.dtype), copy=False)
+        q = in_type(q, checks.compute_type(view.call.kind, values.dtype))
     if view.call.has_heads:
         values = values if values.ndim > 2 else values[None]
         values = np.broadcast_to(values, (*view.batch_shape, *values.shape[-3:]))
@@ -65,7 +68,8 @@ def again(view: View, values: np.ndarray | None, further: masks.Mask | None = No
         q, k, values, mask=mask, scale=view.call.scale, softcap=view.call.softcap or None,
         sinks=view.call.sinks if sinks else None, lse=True,
     )  # fmt: skip
-    return replace(call, bias=view.call.bias, table=view.call.table, bias_shape=view.call.bias_shape)
+    call = replace(call, bias=view.call.bias, table=view.call.table, bias_shape=view.call.bias_shape)
+    return placed(view.convert, call, own_values=False)
 
 
 def no_values(like: ArrayLike, keys: ArrayLike) -> np.ndarray:
@@ -78,7 +82,7 @@ def _boolean(mask: masks.Mask | ArrayLike | None) -> masks.Mask | None:
     """A further mask, which can only allow or forbid."""
     if mask is None or isinstance(mask, masks.Mask):
         return mask
-    array = np.asarray(mask)
+    array = np.asarray(on_host(mask))
     if array.dtype != np.bool_:
         raise TypeError(
             f"mask must be a mask from clearhead.masks or boolean (True = may attend), got {array.dtype.name}"

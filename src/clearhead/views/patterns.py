@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import kernels, masks
+from clearhead import masks
 from clearhead.tensors import is_tensor, to_numpy
 from clearhead.textbook.pattern_scores import (
     DIGITS,
@@ -29,7 +29,7 @@ from clearhead.textbook.pattern_scores import (
     tried_radii,
 )
 from clearhead.textbook.patterns import LEAST_QUERIES, best_names, by_head
-from clearhead.views import passes, repeats, windows
+from clearhead.views import engines, passes, repeats, windows
 from clearhead.views.allowed import allowed_at, counts as counts_of
 from clearhead.views.bands import BAND, band_scores, even
 from clearhead.views.padding import labels as labels_of, same_tokens
@@ -248,9 +248,9 @@ def _best_radius(
 
 
 def _wide_window(view: View, radius: int) -> tuple[Float[np.ndarray, "*lead n_q"], Int[np.ndarray, "*lead n_q"]]:
-    """The score of one window, for each query, by the kernels, and how many keys it has."""
+    """The score of one window, for each query, by another pass, and how many keys it has."""
     call = passes.again(view, None, masks.window(radius, radius), sinks=False)
-    watched = kernels.observation.observe(call, output=False)
+    watched = engines.observe(call, output=False)
     share, counts = watched.sums.share_in(view.sums), counts_of(call)
     evenness = np.exp(watched.observation.entropy.reshape(counts.shape)) / np.maximum(counts, 1)
     return view.shaped(np.minimum(share * evenness, 1)), view.shaped(np.array(counts))

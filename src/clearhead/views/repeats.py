@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from clearhead import kernels, masks
+from clearhead import masks
 from clearhead.call import Call
-from clearhead.views import passes
+from clearhead.views import engines, passes
 from clearhead.views.allowed import counts, union_size
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) 
     if tied or call.many_axes is not None or not view.sums.top.size:
         return _by_rule(view, of_query, of_key, later=later)
     order, call = _in_order(call, of_query, of_key, later=later)
-    sums = kernels.launch.sums_of(call)
+    sums = engines.sums_of(call)
     assert call.ranges is not None
     full = (*call.lead, call.n_q)
     back = np.argsort(order, axis=-1).reshape(*call.batch_shape, 1, call.n_q)
@@ -72,7 +72,7 @@ def _mass(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) 
         np.take_along_axis(x, np.broadcast_to(back, full), axis=-1)
         for x in (*sums, np.broadcast_to(union_size(*call.ranges), full))
     )
-    return TokenMass(view.shaped(kernels.sums.Sums(top, total).share_in(view.sums)), view.shaped(keys))
+    return TokenMass(view.shaped(type(view.sums)(top, total).share_in(view.sums)), view.shaped(keys))
 
 
 def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> tuple[np.ndarray, Call]:
@@ -103,7 +103,7 @@ def _in_order(call: Call, of_query: np.ndarray, of_key: np.ndarray, *, later: bo
         found.append(np.stack(places).reshape(x.shape))
     ranges = masks.Ranges(*(np.ascontiguousarray(x, np.int64) for x in found))
     if not call.has_heads:
-        q, k, v = call.q[order[0]], call.k[by_token[0]], call.v
+        q, k, v = engines.taken(call.q, order[0][:, None]), engines.taken(call.k, by_token[0][:, None]), call.v
         return order, replace(call, q=q, k=k, v=v, ranges=masks.Ranges(*(x[0] for x in ranges)))
     q, k = _rows(call.q, order, batch), _rows(call.k, by_token, batch)
     return order, replace(call, q=q, k=k, ranges=ranges)
@@ -121,11 +121,10 @@ def _taken(x: np.ndarray, order: np.ndarray, batch: tuple[int, ...]) -> np.ndarr
     return np.take_along_axis(x, order.reshape(*batch, 1, 1, order.shape[-1]), axis=-1)
 
 
-def _rows(x: np.ndarray, order: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """Rows in a new order, that of their batch entry: x (…, h, n, d)"""
-    x = x if x.ndim > 2 else x[None]
-    x = np.broadcast_to(x, (*batch, *x.shape[-3:]))
-    return np.take_along_axis(x, order.reshape(*batch, 1, order.shape[-1], 1), axis=-2)
+def _rows(x: Any, order: np.ndarray, batch: tuple[int, ...]) -> Any:
+    """Rows in a new order, that of their batch entry: x (…, h, n, d), an array or a tensor"""
+    x = x.reshape((1,) * (len(batch) + 3 - x.ndim) + tuple(x.shape))
+    return engines.taken(x, order.reshape(*batch, 1, order.shape[-1], 1))
 
 
 def _by_rule(view: View, of_query: np.ndarray, of_key: np.ndarray, *, later: bool) -> TokenMass:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from clearhead import checks, kernels
+from clearhead import checks
 from clearhead.matrices import REDUCTIONS, Pooled, cell_length
+from clearhead.views import engines
 from clearhead.views.windows import indices_of, of_heads, one_head
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def pooled(view: View, window: Window, number: Any, reduce: str) -> Pooled:
     whole = checked_window(None, None, max(view.map_size, 1), view.n_q, view.n_k)
     if not (view.map_size and window.made_of(whole)):
         call, sums = (view.call, view.sums) if number is None else one_head(view, number)
-        return kernels.recompute.pooled(call, sums, window.rows, window.cols, *window.bits)
+        return engines.pooled(call, sums, window.rows, window.cols, *window.bits)
     kept = map_of(view, whole, reduce)
     if number is not None:
         batch, head = indices_of(view, number)

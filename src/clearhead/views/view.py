@@ -20,14 +20,14 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from clearhead import checks, kernels, masks, names
+from clearhead import checks, masks, names
 from clearhead.call import prepare, refuse_slow
 from clearhead.kernels.observation import Watched
 from clearhead.matrices import Padding, Pooled, Tokens
-from clearhead.tensors import is_tensor, to_numpy
-from clearhead.views import passes, tiles, windows
+from clearhead.tensors import on_host
+from clearhead.views import engines, passes, tiles, windows
 from clearhead.views.averages import Average, average
-from clearhead.views.conversion import Convert, floats, handed_back, taken_in
+from clearhead.views.conversion import Convert, floats, handed_back, placed, taken_in
 from clearhead.views.grouping import Labels, grouped
 from clearhead.views.padding import OnlyQueries, find_padding
 from clearhead.views.patterns import Patterns, find_patterns
@@ -69,7 +69,9 @@ def look(
     q (…, h, n_q, d)  k (…, h_kv, n_k, d)  v (…, h_kv, n_k, d_v) → a `View`
 
     Takes and means what `clearhead.attention` does. Without v there is no output, and all the rest is the same. With
-    tensors, which are to be on the CPU, gradients are not tracked.
+    tensors, gradients are not tracked. On a device without kernels q, k and v stay where they are: torch's operations
+    read the same from them, in blocks, and answers are tensors there. Masks, biases and labels are copied to the CPU,
+    and answers pass through it.
 
     Args:
         bias: an array, or a structure from `clearhead.biases` or `clearhead.torch.biases`.
@@ -98,7 +100,7 @@ def look(
     labels = None if tokens is None and key_tokens is None else (tokens, key_tokens)
     return View(
         q, k, v, convert, top_k=top_k, map_size=map_size, tokens=labels,
-        padding=to_numpy(padding) if is_tensor(padding) else padding, scale=scale, softcap=softcap,
+        padding=on_host(padding), scale=scale, softcap=softcap,
         strict=strict, **options,
     )  # fmt: skip
 
@@ -139,7 +141,9 @@ class View:
         **options: Any,
     ) -> None:
         """As `look` makes it. seen: what was observed of this call before, so that it is not observed again."""
-        self.call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
+        call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
+        self.call = placed(convert, call, own_values=v is not None)
+        self.convert = convert
         if strict:
             refuse_slow(self.call.slow)
         self.tokens = None if tokens is None else Tokens(*checks.axis_tokens(*tokens, self.n_q, self.n_k))
@@ -152,18 +156,15 @@ class View:
         self.mask: masks.Mask | None = mask
         watched: Any = {"top_k": top_k, "map_size": map_size}
         if self.padding is None or not self.padding.queries.any():
-            seen = seen or kernels.observation.observe(self.call, output=v is not None, **watched)
+            seen = seen or engines.observe(self.call, output=v is not None, **watched)
             output, lse = seen.output, seen.lse
         else:
-            output, computed = kernels.launch.compute(self.call)
-            assert computed is not None
-            lse = computed
+            output, lse = engines.compute(self.call)
             real = OnlyQueries(~self.padding.queries)
             self.mask = real if self.mask is None else real & self.mask
             self.call = passes.again(self, None)
-            seen = kernels.observation.observe(self.call, output=False, **watched)
+            seen = engines.observe(self.call, output=False, **watched)
         self.sums, self.observed = seen.sums, seen.observation
-        self.convert = convert
         self._output = None if v is None else convert(output)
         self.lse: Float[Any, "... n_q"] = convert(lse)
         self.entropy: Float[Any, "... n_q"] = convert(self.observed.entropy)
@@ -306,7 +307,7 @@ class View:
         pattern is, and what its score means, is told in `clearhead.patterns`. Padding counts nowhere: see `look`. NumPy
         in any case; print the result to see it as a table.
         """
-        return find_patterns(self, token_ids, separators, punctuation)
+        return find_patterns(self, on_host(token_ids), separators, punctuation)
 
     @handed_back
     def grouped(self, query_groups: Labels, key_groups: Labels | None = None) -> Float[Any, "... G_q G_k"]:
@@ -317,7 +318,7 @@ class View:
         they first appear. Weights are summed over the keys of a group and averaged over its queries; exact, in memory
         of the size of the answer.
         """
-        return grouped(self, query_groups, key_groups)
+        return grouped(self, on_host(query_groups), on_host(key_groups))
 
     def average(self, heads: Any = None) -> Average:
         """The mean over heads, or some of them: see `clearhead.views.average`, which takes several layers too."""
@@ -355,4 +356,4 @@ class View:
     def maxima(self) -> Pooled:
         """The map with the largest weight of each cell: another pass, for those who ask."""
         whole = tiles.checked_window(None, None, self.map_size, self.n_q, self.n_k)
-        return kernels.recompute.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits)
+        return engines.pooled(self.call, self.sums, whole.rows, whole.cols, *whole.bits)

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from clearhead import kernels
 from clearhead.textbook.pattern_scores import real_ends
+from clearhead.views import engines
 from clearhead.views.allowed import MOST_PLACES
 from clearhead.views.choosing import chosen, of_batch
 
@@ -30,13 +31,13 @@ def window(view: View, head: Any, rows: Any, cols: Any, batch: Any) -> np.ndarra
     rows, one_row = chosen("rows", rows, view.n_q)
     cols, one_col = chosen("cols", cols, view.n_k)
     if head is None and batch is None:
-        result = view.shaped(kernels.recompute.weights(view.call, view.sums, rows, cols))
+        result = view.shaped(engines.weights(view.call, view.sums, rows, cols))
     else:
         entries = of_heads(view, head, batch)
         tall, wide = len(np.arange(view.n_q)[rows]), len(np.arange(view.n_k)[cols])
         result = np.empty((*entries.shape, tall, wide), view.call.kind)
         for entry in np.ndindex(entries.shape):
-            result[entry] = kernels.recompute.weights(*one_head(view, entries[entry]), rows, cols)[0]
+            result[entry] = engines.weights(*one_head(view, entries[entry]), rows, cols)[0]
     return np.ascontiguousarray(result[(..., 0 if one_row else slice(None), 0 if one_col else slice(None))])
 
 
@@ -57,7 +58,7 @@ def on_first(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> Floa
     every = np.broadcast_to(first, view.batch_shape).ravel()
     for batch, key in zip(np.ndindex(view.call.batch_shape), every.tolist(), strict=True):
         entry = kernels.recompute.of_entry(view.call, view.sums, batch)
-        result[batch] = kernels.recompute.weights(*entry, cols=slice(key, key + 1))[..., 0]
+        result[batch] = engines.weights(*entry, cols=slice(key, key + 1))[..., 0]
     return view.shaped(result)
 
 
@@ -73,7 +74,7 @@ def near(view: View, keys: Int[np.ndarray, "n_q c"]) -> Iterator[tuple[slice, Fl
         if not there.any():
             continue
         cols = slice(int(keys[rows][there].min()), int(keys[rows][there].max()) + 1)
-        weights = kernels.recompute.weights(view.call, view.sums, rows, cols)
+        weights = engines.weights(view.call, view.sums, rows, cols)
         places = np.where(there, keys[rows] - cols.start, 0)
         places = np.broadcast_to(places, (*weights.shape[:-1], places.shape[-1]))
         yield rows, np.where(there, np.take_along_axis(weights, places, axis=-1), 0)
