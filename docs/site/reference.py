@@ -22,6 +22,7 @@ PAGES = {  # the rooms whose names of `clearhead` it has, and the public modules
     "masks": ((), ("clearhead.masks",)),
     "biases": ((), ("clearhead.biases",)),
     "views": (("views",), ("clearhead.views",)),
+    "traces": (("traces",), ("clearhead.traces",)),
     "figures": (("figures",), ()),
     "textbook": (("textbook",), ("clearhead.patterns",)),
     "translate": (("translate",), ()),

@@ -69,6 +69,13 @@ REFERENCE_PAGES = {  # the title of each page, and what is on it
             ko="길이에 상관없이 헤드마다 통계와 패턴을 구하고, 원하는 가중치를 그때그때 꺼냅니다.",
         ),
     ),
+    "traces": (
+        Said(en="Tracing a model", ko="모델 추적하기"),
+        Said(
+            en="Every head of a whole model that runs: views by layer, files, ablation and what heads do.",
+            ko="모델을 실행하면서 모든 헤드를 기록합니다. 층마다 뷰를 만들고, 파일로 저장하고, 헤드를 빼고 비교합니다.",
+        ),
+    ),
     "figures": (
         Said(en="Figures", ko="그림"),
         Said(

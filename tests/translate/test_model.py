@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from clearhead.textbook.decoding import greedy
-from clearhead.torch import self_attention
+from clearhead.torch import attention, self_attention
 from clearhead.translate.batches import Corpus, batch, batches
 from clearhead.translate.model import Shape, padded, write
 from clearhead.translate.training import exact_match, train
@@ -95,8 +95,8 @@ def test_a_later_target_changes_nothing_before_it(model, test_set):
 def test_heads_merged_wrongly_are_found_out_by_writing_freely(monkeypatch):
     """Without the transpose a position sees what comes after it: the loss looks better, and nothing is translated."""
 
-    def merged(self, q, k, v, mask):
-        mixed = self_attention.attention(q, k, v, mask=mask)
+    def merged(self, q, k, v, mask, position):
+        mixed = attention(q, k, v, mask=mask)
         wrong = mixed.flatten(-3).unflatten(-1, (q.shape[-2], -1))  # (…, h, n, d) laid out as if it were (…, n, h·d)
         return torch.nn.functional.linear(wrong, self.W_O.T, self.b_O)
 

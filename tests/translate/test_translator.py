@@ -27,10 +27,10 @@ from clearhead.translate.vocabulary import END, Vocabulary
 from clearhead.translate.words import doubt
 
 from . import toys
+from .lists import PLAIN
 
 ROOT = Path(__file__).parents[2]
 CAT = "고양이가 쥐를 잡았다"
-PLAIN = 373  # sentences at the beginning of the list
 
 
 @pytest.fixture(scope="module")

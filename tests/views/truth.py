@@ -216,7 +216,8 @@ class Truth:
         )
         clean = ~np.isnan(weights).any(axis=(-3, -2, -1))
         real = ~self.padding.reshape(heads, 1, 1, n_k)
-        mask = masks.array(allowed[clean]) & masks.array(real[clean])  # of which the second says what is padding
+        # of these the second says what is padding; the first would too, of a single query, were it not turned twice
+        mask = ~masks.array(~allowed[clean]) & masks.array(real[clean])
         exact = name_pattern(weights[clean].astype(self.problem.kind), mask, token_ids)
 
         def of_clean(x: Any, *axes: int) -> np.ndarray:
