@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import re
 import signal
 import textwrap
 import warnings
@@ -231,7 +232,8 @@ def compared(
 
 
 def said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:140]
+    line = re.sub(r" from '[^']*'", "", str(error).partition("\n")[0])  # where a module lies is nobody's business
+    return f"{type(error).__name__}: {line}"[:140]
 
 
 def names_of_all() -> list[str]:
