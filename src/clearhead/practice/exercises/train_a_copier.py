@@ -21,7 +21,7 @@ else:
 
 Array = np.ndarray
 Model = Callable[[np.ndarray], np.ndarray]
-NUM_WORDS, WORDS, STEPS, BATCH = 10, 5, 200, 32
+NUM_WORDS, WORDS, STEPS, BATCH = 10, 5, 160, 32
 TEXTS = 64  # new ones, that a model is examined on
 
 
