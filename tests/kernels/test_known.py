@@ -20,6 +20,7 @@ def arrays(*shapes, kind=np.float32):
 def nothing_known(monkeypatch):
     calls = Remembered(512)
     monkeypatch.setattr(kernels.known, "calls", calls)
+    monkeypatch.setattr(kernels.known, "families", Remembered(64))
     return calls
 
 
@@ -118,3 +119,60 @@ def test_masks_made_anew_for_each_call_do_not_fill_the_memory(monkeypatch):
     for _ in range(20):
         clearhead.attention(q, k, v, masks.key_lengths([50, 70]))
     assert 0 < len(calls.values) <= 10_000 // (2 * 2 * 70 * 8)
+
+
+class TestAGrowingCache:
+    """Only the number of keys is new: a call is made of one before, and nothing is prepared again."""
+
+    Q, ROOM = (2, 4, 1, 16), (2, 2, 2000, 16)
+
+    def new(self, monkeypatch, q, k, v, **options):
+        """What a call gives of which nothing is known."""
+        with monkeypatch.context() as forgetting:
+            forgetting.setattr(kernels.known, "calls", Remembered(512))
+            forgetting.setattr(kernels.known, "families", Remembered(64))
+            return clearhead.attention(q, k, v, **options)
+
+    @pytest.mark.parametrize("copied", [True, False], ids=["copied", "a view of its room"])
+    @pytest.mark.parametrize("options", [{}, {"return_lse": True}, {"scale": 0.3, "softcap": 4.0}], ids=str)
+    def test_it_gives_the_bits_of_a_new_call(self, options, copied, monkeypatch):
+        q, keys, values = arrays(self.Q, self.ROOM, self.ROOM)
+        lengths = [5, 6, 7, 191, 192, 193, 700]
+        taken = [[x[:, :, :n].copy() if copied else x[:, :, :n] for x in (keys, values)] for n in lengths]
+        expected = [self.new(monkeypatch, q, k, v, **options) for k, v in taken]
+        clearhead.attention(q, *taken[0], **options)
+        monkeypatch.setattr(kernels.launch, "compute", None)
+        for (k, v), wanted in zip(taken, expected, strict=True):
+            np.testing.assert_equal(clearhead.attention(q, k, v, **options), wanted)
+
+    def test_tensors_too(self, monkeypatch):
+        torch = pytest.importorskip("torch")
+        q, keys, values = (torch.from_numpy(x) for x in arrays(self.Q, self.ROOM, self.ROOM))
+        lengths = [30, 31, 32, 400]
+        expected = [self.new(monkeypatch, q, keys[:, :, :n], values[:, :, :n]) for n in lengths]
+        clearhead.attention(q, keys[:, :, :9], values[:, :, :9])
+        monkeypatch.setattr(kernels.launch, "compute_with_sums", None)
+        for n, wanted in zip(lengths, expected, strict=True):
+            assert torch.equal(clearhead.attention(q, keys[:, :, :n], values[:, :, :n]), wanted)
+
+    def test_parts_of_the_keys(self, monkeypatch):
+        """Two tasks are few: from some number of keys on they are split, and later into more parts."""
+        q, keys, values = arrays((1, 2, 1, 16), (1, 2, 4000, 16), (1, 2, 4000, 16))
+        lengths = [700, 768, 769, 770, 1500, 1600, 1601, 3999, 4000]
+        expected = [self.new(monkeypatch, q, keys[:, :, :n], values[:, :, :n]) for n in lengths]
+        for n, wanted in zip(lengths, expected, strict=True):
+            np.testing.assert_equal(clearhead.attention(q, keys[:, :, :n], values[:, :, :n]), wanted)
+
+    def test_what_does_not_fit_is_refused_as_ever(self, unchecked):
+        q, keys, values = arrays(self.Q, self.ROOM, self.ROOM)
+        clearhead.attention(q, keys[:, :, :9], values[:, :, :9])
+        with pytest.raises(ValueError, match="keys"):
+            clearhead.attention(q, keys[:, :, :10], values[:, :, :11])
+        assert not clearhead.attention(q, keys[:, :, :0], values[:, :, :0]).any()
+
+    def test_a_mask_has_no_family(self, monkeypatch):
+        q, keys, values = arrays((2, 4, 3, 16), self.ROOM, self.ROOM)
+        for n in (9, 10):
+            k, v = keys[:, :, :n], values[:, :, :n]
+            expected = self.new(monkeypatch, q, k, v, mask=masks.causal())
+            np.testing.assert_equal(clearhead.attention(q, k, v, mask=masks.causal()), expected)

@@ -131,7 +131,7 @@ class Description:
     def strided(self, x: np.ndarray, lead: tuple[int, ...], row: int, column: int, *, of_keys: bool = False) -> Strided:
         """An array with these leading axes, its rows and columns so many bytes apart."""
         self.alive.append(x)
-        sharing, axes = _steps(lead, x.strides[: len(lead)], self.shape, of_keys)
+        sharing, axes = steps(lead, x.strides[: len(lead)], self.shape, of_keys)
         return Strided(address_of(x), row, column, stored_kind(x.dtype), sharing, axes)
 
     def _range(self, x: np.ndarray) -> Strided:
@@ -140,7 +140,7 @@ class Description:
 
 
 @functools.lru_cache(maxsize=1024)
-def _steps(lead: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...], of_keys: bool) -> tuple[int, Axes]:
+def steps(lead: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...], of_keys: bool) -> tuple[int, Axes]:
     """Bytes from one query head to the next that shares its keys, and along each leading axis.
 
     The head axis counts as two, key heads and the queries that share one.
@@ -191,7 +191,7 @@ _SEED, _FIRST_QUERY, _FIRST_KEY, _PHASE = (
 
 def packed_job(call: Call, plan: Plan, arrays: Arrays) -> array.array[int]:
     """A job, packed. Where one like it was packed before, only the addresses are new, the seed and the place."""
-    like_it = likeness(call, arrays)
+    like_it = likeness(call, arrays), plan.vectors, plan.folded  # a mask of the same shape may want other panels
     known = _packed.get(like_it)
     if known is None:
         known = pack(Description(call, plan).job_on(arrays))

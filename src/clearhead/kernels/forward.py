@@ -1,6 +1,6 @@
 """The forward pass: one panel of queries against all its keys, tile by tile.
 
-A task is one panel of queries (64 on AVX-512, side by side in vector lanes) against the keys of one head, or a part
+A task is one panel of queries (32 on AVX-512, side by side in vector lanes) against the keys of one head, or a part
 of them. It keeps the online softmax of its queries and their mixed values in scratch, walks over the keys in blocks,
 and skips the blocks its mask empties. Tasks share nothing, so any number of threads gives the same bits.
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
 from clearhead.kernels.formats import write_row
-from clearhead.kernels.gemm import mix
-from clearhead.kernels.job import BLOCK, EMPTY, Block, Job
+from clearhead.kernels.gemm import mix_panel
+from clearhead.kernels.job import BLOCK, EMPTY, NOWHERE, Block, Job
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -29,7 +29,7 @@ from clearhead.kernels.memory import (
     poke,
     round_up,
     size_of,
-    turn_rows,
+    turn_rows_scaled,
 )
 from clearhead.kernels.paired import attend_pairs
 from clearhead.kernels.scores import (
@@ -40,13 +40,14 @@ from clearhead.kernels.scores import (
     load_queries,
     load_query_pairs,
     load_ranges,
-    panel_of,
+    narrow_panel_of,
     row_address,
     score_tile,
     tile_state,
     whole_panel,
+    whole_turns,
 )
-from clearhead.kernels.shaping import multiply_columns, soften
+from clearhead.kernels.shaping import invert, soften, stretch
 from clearhead.kernels.strange import add_strange, copy_finite, note_allowed, rows_finite
 from clearhead.kernels.structs import addressed, view
 from clearhead.kernels.tasks import taken
@@ -62,27 +63,33 @@ def run(like, address, memory, progress, most):
     done = 0
     for task in taken(progress, job.tasks, most):
         # the last panel first: under a causal mask it has the most to do
-        attend(job, scratch, panel_of(job, task // job.panels, job.panels - 1 - task % job.panels))
+        attend(job, scratch, task // job.panels, job.panels - 1 - task % job.panels)
         done += 1
     return done
 
 
 @inlined
-def attend(job, scratch, panel):
-    """One panel, from its queries to its output."""
-    load_queries(job, scratch, panel)
-    start, stop = load_ranges(job, scratch, panel)
+def attend(job, scratch, head, number):
+    """One panel of a head, from its queries to its output."""
     # A value that is NaN or infinite turns even a weight of zero into NaN. Looking for such values costs 1 %, so they
     # are looked for only where something came out that is not finite: then the panel is done again, with care.
     for careful in range(2):
+        panel = narrow_panel_of(job, head, number, careful)
+        load_queries(job, scratch, panel)
+        start, stop = whole_turns(job, load_ranges(job, scratch, panel))
         begin(job, scratch, panel)
+        alpha = NOWHERE  # until something is mixed: clearing what is not there would take 1 to 2 % of the time
         for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
             state = tile_state(job, scratch, panel, key, keys)
             if state != EMPTY:
-                attend_block(job, scratch, panel, Block(key, keys, state), careful)
-        if all_finite(job.like, scratch.mixed, job.d_v * job.width):
+                attend_block(job, scratch, panel, Block(key, keys, state), careful, alpha)
+                alpha = scratch.alpha
+        mixed = job.d_v * (panel.rows if panel.thin else panel.width)
+        if alpha == NOWHERE:
+            clear(job.like, scratch.mixed, mixed)
+        if all_finite(job.like, scratch.mixed, mixed):
             break
     finish(job, scratch, panel)
 
@@ -90,9 +97,8 @@ def attend(job, scratch, panel):
 @helper
 def begin(job, scratch, panel):
     """No key yet. A sink comes before any key: it is a score that brings no value."""
-    like, sinks, width = job.like, job.sink, job.width
+    like, sinks, width = job.like, job.sink, panel.width
     size = size_of(like)
-    clear(like, scratch.mixed, job.d_v * width)
     clear(like, scratch.total, width)
     fill(like, scratch.top, width, cast(like, -np.inf))
     if sinks.address != 0 and panel.head < job.heads:  # with split keys, the first part has the sink
@@ -107,40 +113,40 @@ def begin(job, scratch, panel):
 
 
 @inlined
-def attend_block(job, scratch, panel, block, careful):
+def attend_block(job, scratch, panel, block, careful, alpha):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
     score_tile(job, scratch, panel, block)
-    values, guarded = load_values(job, scratch, panel.head, block, careful)
-    tile = Tile(scratch.tile, block.keys, job.width)
+    values, guarded = load_values(job, scratch, panel, block, careful)
+    tile = Tile(scratch.tile, block.keys, panel.width)
     if guarded:
         note_allowed(like, tile, scratch.allowed)
     soften(like, tile, scratch.top, scratch.total, scratch.alpha)
-    mix_tile(job, scratch, panel, block, values, guarded)
+    mix_tile(job, scratch, panel, block, values, guarded, alpha)
 
 
 @inlined
-def load_values(job, scratch, head, block, careful):
+def load_values(job, scratch, panel, block, careful):
     """The values of a block, to be mixed, and whether some must be kept out of the product: if care is taken."""
-    values = block_rows(job, job.value, head, block, scratch.values, job.d_v)
+    values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
     return values, careful == 1 and not rows_finite(job.like, values, block.keys, job.d_v)
 
 
 @inlined
-def mix_tile(job, scratch, panel, block, values, guarded):
-    """Add the values, weighed by a tile of exponentials, to those mixed so far."""
+def mix_tile(job, scratch, panel, block, values, guarded, alpha):
+    """Add the values, weighed by a tile of exponentials, to those mixed so far, times alpha; 0 if there are none."""
     like = job.like
-    tile = Tile(scratch.tile, block.keys, job.width)
+    tile = Tile(scratch.tile, block.keys, panel.width)
     if job.dropping != 0:
         drop_tile(job, scratch, tile, block.key)
     if guarded:
         clean = copy_finite(like, values, scratch.clean, block.keys, job.d_v)
-        mix(like, job.vectors, clean, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
+        mix_panel(like, panel.vectors, clean, scratch.tile, scratch.mixed, job.d_v, block.keys, alpha)
         add_strange(job, scratch, values, tile)
-    elif job.thin:
-        thin_mix(job, scratch, values, panel.rows, block.keys)
+    elif panel.thin:
+        thin_mix(job, scratch, values, panel.rows, block.keys, alpha)
     else:
-        mix(like, job.vectors, values, scratch.tile, scratch.mixed, job.d_v, block.keys, scratch.alpha)
+        mix_panel(like, panel.vectors, values, scratch.tile, scratch.mixed, job.d_v, block.keys, alpha)
 
 
 @helper
@@ -167,29 +173,45 @@ def split_inverse(like, total, high, low):
 @helper
 def finish(job, scratch, panel):
     """Divide by the sums, turn the panel back and write it; a query that saw no key gets zeros and −inf."""
-    like, output, width, d_v = job.like, job.output, job.width, job.d_v
-    size, lanes = size_of(like), lanes_of(like)
+    like, output, width, d_v = job.like, job.output, panel.width, job.d_v
+    size = size_of(like)
+    padded = round_up(d_v, lanes_of(like))
     write_sums(job, scratch, panel)
-    base = head_address(job, job.lse, panel.head)
-    for i in range(panel.rows):
-        total = peek(like, scratch.total + i * size)
-        if base != 0:
-            lse = cast(like, -np.inf)
-            if total != 0:
-                lse = cast(like, (peek(like, scratch.top + i * size) + math.log2(total)) * LN2)
-            poke(like, row_address(job, job.lse, base, panel.first + i), lse)
-        split_inverse(like, float(total) * job.keep, scratch.total + i * size, scratch.alpha + i * size)
-    multiply_columns(like, Tile(scratch.mixed, d_v, width), scratch.total, scratch.alpha)
-    turned = Rows(scratch.mixed, width * size)
+    write_lse(job, scratch, panel)
+    invert(like, job, scratch.total, scratch.alpha, width)
     base = head_address(job, output, panel.head)
-    if whole_panel(job, output, panel.rows, d_v):
-        turn_rows(like, turned, Rows(row_address(job, output, base, panel.first), output.row), d_v, width)
-        return
-    padded = round_up(d_v, lanes)
-    turn_rows(like, turned, Rows(scratch.rows, padded * size), padded, width)
+    rows = Rows(scratch.rows, padded * size)
+    if panel.thin:
+        rows = Rows(scratch.mixed, d_v * size)
+        for i in range(panel.rows):
+            by, rest = peek(like, scratch.total + i * size), peek(like, scratch.alpha + i * size)
+            stretch(like, rows.address + i * rows.step, d_v, by, rest)
+    else:
+        whole = whole_panel(job, output, panel, d_v)
+        if whole:
+            rows = Rows(row_address(job, output, base, panel.first), output.row)
+        mixed = Rows(scratch.mixed, width * size)
+        turn_rows_scaled(like, mixed, rows, padded, width, scratch.total, scratch.alpha, size)
+        if whole:
+            return
     for i in range(panel.rows):
         target = row_address(job, output, base, panel.first + i)
-        write_row(output, scratch.rows + i * padded * size, target, d_v, scratch.spare)
+        write_row(output, rows.address + i * rows.step, target, d_v, scratch.spare)
+
+
+@helper
+def write_lse(job, scratch, panel):
+    """Each query's lse, if it is wanted."""
+    like = job.like
+    size = size_of(like)
+    base = head_address(job, job.lse, panel.head)
+    if base == 0:
+        return
+    for i in range(panel.rows):
+        total, lse = peek(like, scratch.total + i * size), cast(like, -np.inf)
+        if total != 0:
+            lse = cast(like, (peek(like, scratch.top + i * size) + math.log2(total)) * LN2)
+        poke(like, row_address(job, job.lse, base, panel.first + i), lse)
 
 
 for_pairs(run, attend=twin(attend, load_queries=load_query_pairs, attend_block=attend_pairs))

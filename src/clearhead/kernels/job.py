@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from clearhead.kernels.structs import Axes, laid_out
 from clearhead.kernels.target import TARGET
 
@@ -15,6 +17,8 @@ BLOCK = 192  # keys per tile: 192 × 64 scores are 48 KiB, well inside L2 with t
 
 # What Job.bias_form says: no bias, one number per query and key, one number per distance query − key.
 NO_BIAS, FULL_BIAS, RELATIVE_BIAS = range(3)
+
+NOWHERE = np.intp(0)  # no address; an int would be a constant, for which numba compiles what it is passed to once more
 
 # What a mask leaves of a block of keys: nothing, some of it, everything.
 EMPTY, MIXED, FULL = range(3)
@@ -41,7 +45,7 @@ class Scratch(NamedTuple):
     rows: int  # (width, max(d, d_v)): the panel as it comes and as it leaves
     tile: int  # (BLOCK, width): scores, then their exponentials; rows are keys
     pairs: int  # (BLOCK / 2, width): the exponentials of two keys each, in bfloat16
-    mixed: int  # (d_v, width): Σ exponential · value
+    mixed: int  # (d_v, width): Σ exponential · value; of a handful of queries (width, d_v)
     top: int  # (width,): the largest score so far, in powers of two
     total: int  # (width,): Σ exponential
     alpha: int  # (width,): what a new largest score makes of the sums so far
@@ -125,6 +129,9 @@ class Panel(NamedTuple):
     head: int
     first: int
     rows: int
+    vectors: int  # its width in vectors
+    width: int  # and in queries
+    thin: int  # whether it goes the way of `thin`
 
 
 class Block(NamedTuple):

@@ -4,6 +4,9 @@ What a call means, how it is cut into tasks and how it is packed depends on the 
 and on its options, not on its numbers. In a model the same layer is called again and again, so all of that is worked
 out once: the smallest calls take half the time. Only plain calls are remembered, those of q, k and v, a mask that
 lasts, a scale and a softcap.
+
+With a cache every step has a key more than the one before. Of a call without a mask that changes three numbers and how
+far apart the keys' heads lie, so such calls are a family: a new one is made of one before in 10 µs, not in 300.
 """
 
 from __future__ import annotations
@@ -16,10 +19,10 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels import forward
-from clearhead.kernels.description import Arrays, address_of, packed_job
-from clearhead.kernels.job import Job
+from clearhead.kernels.description import Arrays, address_of, packed_job, steps
+from clearhead.kernels.job import Job, Strided
 from clearhead.kernels.launch import empty_output, join_parts, operations, plan_of
-from clearhead.kernels.plan import computed_as
+from clearhead.kernels.plan import computed_as, forward_split
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
 from clearhead.kernels.schedule import Work, spread
@@ -28,6 +31,7 @@ from clearhead.kernels.sums import Sums
 from clearhead.masks import Mask
 
 MOST = 512  # calls that are remembered
+MOST_FAMILIES = 64
 LONGEST = 4096  # queries of one that is; in longer ones what comes before the work is not noticed
 
 # What is wanted of a call: its output, also its lse, also the sums for its derivative.
@@ -37,6 +41,8 @@ OUTPUT, LSE, SUMS = range(3)
 _QUERY, _KEY, _VALUE, _OUTPUT, _LSE, _TOP, _TOTAL = (
     WORDS + first_word(Job, name) for name in ("query", "key", "value", "output", "lse", "top", "total")
 )
+_N_K, _SPLIT = (WORDS + first_word(Job, name) for name in ("n_k", "split"))
+_SHARING, _AXES = (first_word(Strided, name) for name in ("sharing", "axes"))
 
 
 class Known(NamedTuple):
@@ -69,7 +75,56 @@ class Known(NamedTuple):
         spread(self.work, words)
 
 
+class Family(NamedTuple):
+    """Calls without a mask that differ only in how many keys there are and in how far apart the keys' heads lie."""
+
+    known: Known  # one of them
+    shape: tuple[int, ...]  # the lengths of the leading axes, as the kernel has them
+    units: tuple[int, int]  # bytes of what strides of keys and of values are counted in
+    per_key: float  # operations for one key
+
+
 calls: Remembered[Known] = Remembered(MOST)
+families: Remembered[Family] = Remembered(MOST_FAMILIES)
+
+
+def find(key: Hashable) -> Known | None:
+    """What is known of a call, by its key: it is like one before, or of the family of one."""
+    known = calls.get(key)
+    if known is None and (family := families.get(family_of(key))) is not None:
+        known = _grown(family, key)
+        if known is not None:
+            calls.keep(key, known)
+    return known
+
+
+def family_of(key: Any) -> Hashable:
+    """What tells families apart; None for a call that has none."""
+    q, q_strides, q_kind, k, k_strides, k_kind, v, v_strides, v_kind, mask, scale, softcap, wanted = key
+    if mask is not None or wanted not in (OUTPUT, LSE) or k[-2:-1] != v[-2:-1] or not k[-2]:
+        return None
+    return (
+        q, q_strides, q_kind, k[:-2], k[-1], k_strides[-2:], k_kind, v[:-2], v[-1], v_strides[-2:], v_kind,
+        scale, softcap, wanted,
+    )  # fmt: skip
+
+
+def _grown(family: Family, key: Any) -> Known | None:
+    """One of a family with other keys, unless those would be cut into another number of parts."""
+    known, (_, _, _, k, k_strides, _, v, v_strides, *_) = family.known, key
+    n_k = k[-2]
+    split = forward_split(n_k, known.work.tasks // known.splits)
+    if -(-n_k // split) != known.splits:
+        return None
+    words = known.words[:]
+    words[_N_K], words[_SPLIT] = n_k, split
+    for place, shape, strides, unit in zip((_KEY, _VALUE), (k, v), (k_strides, v_strides), family.units, strict=True):
+        apart = tuple([unit * stride for stride in strides[:-2]])
+        words[place + _SHARING], axes = steps(tuple(shape[:-2]), apart, family.shape, True)
+        words[place + _AXES : place + _AXES + len(axes)] = array.array("q", axes)
+    work = known.work
+    grown = Work(work.kernel, work.kind, work.tasks, work.room, family.per_key * n_k)
+    return known._replace(work=grown, words=words)
 
 
 def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
@@ -136,3 +191,19 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
         call.kind, call.ranges,
     )  # fmt: skip
     calls.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))
+    _found_family(key, call, known, (plan.splits, *call.batch_shape, call.kv_heads, plan.group))
+
+
+def _found_family(key: Any, call: Call, known: Known, shape: tuple[int, ...]) -> None:
+    """Know the family of a call, if it has one and the kernel reads its keys and values just as they were given."""
+    family = family_of(key)
+    units = tuple(_unit(x, key[at], key[at + 1]) for x, at in ((call.k, 3), (call.v, 6)))
+    if family is not None and 0 not in units:
+        families.keep(family, Family(known, shape, (units[0], units[1]), operations(call) / call.n_k))
+
+
+def _unit(x: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """How many bytes strides are counted in, those of an array or of a tensor; 0 if neither has that shape and them."""
+    if x.shape != tuple(shape):
+        return 0
+    return next((unit for unit in (1, x.itemsize) if x.strides == tuple([unit * step for step in strides])), 0)

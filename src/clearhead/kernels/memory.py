@@ -13,6 +13,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
+from clearhead.kernels.tile import product
 from clearhead.kernels.vector import BYTE, I32, I64, NUMBER, Vectors, vector_code
 
 
@@ -47,15 +48,32 @@ def _transposed(v: Vectors, rows: list[ir.Value]) -> list[ir.Value]:
     return rows
 
 
+@vector_code
+def turn_scaled(v: Vectors, source: Rows, target: Rows, by: ir.Value, rest: ir.Value) -> None:
+    """Transpose one lanes × lanes block, each row times the vector at `by` + the one at `rest`, rounded once."""
+    factor, remainder = (v.load(v.pointer(x)) for x in (by, rest))
+    rows = [v.load(v.pointer(source.address, v.b.mul(source.step, v.index(r)))) for r in range(v.lanes)]
+    for r, row in enumerate(_transposed(v, [product(v, row, factor, remainder) for row in rows])):
+        v.store(row, v.pointer(target.address, v.b.mul(target.step, v.index(r))))
+
+
 @vector_code(returns=types.uint8)
 def all_finite(v: Vectors, address: ir.Value, count: ir.Value) -> ir.Value:
-    """Whether `count` numbers (a multiple of the lanes) hold no NaN and no infinity: x · 0 is 0 for the others."""
+    """Whether `count` numbers (a multiple of the lanes) hold no NaN and no infinity: x · 0 is 0 for the others.
 
-    def step(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
-        x = v.load(v.pointer(address, v.b.mul(i, v.index(v.size))))
-        return [v.fma(x, v.const(0.0), sums[0])]
+    Four sums, as one alone would wait for itself: a quarter of the time.
+    """
+    four = 4 * v.lanes
+    bulk = v.b.sub(count, v.b.srem(count, v.index(four)))
 
-    (total,) = v.loop(count, v.lanes, [v.const(0.0)], step)
+    def zeros(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        base = v.pointer(address, v.b.mul(i, v.index(v.size)))
+        found = [v.load(v.b.gep(base, [v.index(n * v.lanes * v.size)])) for n in range(len(sums))]
+        return [v.fma(x, v.const(0.0), total) for x, total in zip(found, sums, strict=True)]
+
+    a, b, c, d = v.loop(bulk, four, [v.const(0.0)] * 4, zeros)
+    total = v.b.fadd(v.b.fadd(a, b), v.b.fadd(c, d))
+    (total,) = v.loop(v.b.sub(count, bulk), v.lanes, [total], lambda i, sums: zeros(v.b.add(bulk, i), sums))
     return v.b.zext(v.b.fcmp_ordered("==", v.reduce_add(total), ir.Constant(v.scalar, 0.0)), BYTE)
 
 
@@ -234,6 +252,18 @@ def turn_rows(like, source, target, rows, columns):
             turn(
                 like, Rows(source.address + r * source.step + c * size, source.step),
                 Rows(target.address + c * target.step + r * size, target.step),
+            )  # fmt: skip
+
+
+@helper
+def turn_rows_scaled(like, source, target, rows, columns, by, rest, step):
+    """`turn_rows`, and rows are multiplied by a vector at `by` and `rest`, `step` bytes further for each column."""
+    lanes, size = lanes_of(like), size_of(like)
+    for r in range(0, rows, lanes):
+        for c in range(0, columns, lanes):
+            turn_scaled(
+                like, Rows(source.address + r * source.step + c * size, source.step),
+                Rows(target.address + c * target.step + r * size, target.step), by + c * step, rest + c * step,
             )  # fmt: skip
 
 

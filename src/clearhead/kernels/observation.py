@@ -10,7 +10,6 @@ import numpy as np
 from clearhead.call import Call
 from clearhead.kernels import observe as kernel, recompute
 from clearhead.kernels.description import Description
-from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import launch_kernel, operations, plan_of, run, without_values
 from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
@@ -66,9 +65,9 @@ def observe(
 
 
 def _is_watched_as_it_runs(strip: Call) -> bool:
-    """Whether the call alone would go over the same panels. Few queries are folded, or split the keys among tasks."""
+    """Whether the call alone would do the same sums. Few queries are folded, or thin, or split the keys among tasks."""
     plan = plan_of(strip)
-    return plan.splits == 1 and plan.folded == 1 and plan.vectors == WIDEST
+    return plan.splits == 1 and plan.folded == 1 and not plan.thin
 
 
 def _in_shape(call: Call, x: np.ndarray) -> np.ndarray:

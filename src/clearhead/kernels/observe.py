@@ -24,8 +24,8 @@ from clearhead.kernels.forward import (
     mix_tile,
     split_inverse,
 )
-from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
+from clearhead.kernels.gemm import WIDEST, mix
+from clearhead.kernels.job import BLOCK, EMPTY, NOWHERE, Block, Job, Strided
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -53,6 +53,7 @@ from clearhead.kernels.scores import (
     panel_of,
     row_address,
     tile_state,
+    whole_turns,
 )
 from clearhead.kernels.shaping import soften_and_keep
 from clearhead.kernels.statistics import catch_up, rank, read_statistics
@@ -142,6 +143,9 @@ def run(like, address, memory, progress, most):
     return done
 
 
+mix_wide_tile = twin(mix_tile, mix_panel=mix)  # of panels of full width
+
+
 @inlined
 def watch_panel(watch, scratch, notes, panel):
     """One panel: from its queries to its output, then from its exponentials to its statistics."""
@@ -149,11 +153,12 @@ def watch_panel(watch, scratch, notes, panel):
     like, width = job.like, job.width
     size = size_of(like)
     load_queries(job, scratch, panel)
-    start, stop = load_ranges(job, scratch, panel)
+    start, stop = whole_turns(job, load_ranges(job, scratch, panel))
     counting = watch.counting != NO_COUNT and (watch.counting != ONE_COUNT or panel.head == 0)
     for careful in range(2):
         begin(job, scratch, panel)
         forget(watch, notes)
+        alpha = NOWHERE
         for block_start in range(start // BLOCK * BLOCK, stop, BLOCK):
             key = max(block_start, start)
             keys = min(block_start + BLOCK, stop) - key
@@ -167,13 +172,16 @@ def watch_panel(watch, scratch, notes, panel):
                 rank(like, tile, key, watch.kept, notes.best, notes.best_keys)
                 if first_time:
                     count(watch, scratch, notes, panel, block, noted)
-                values, guarded = load_values(job, scratch, panel.head, block, careful)
+                values, guarded = load_values(job, scratch, panel, block, careful)
                 if guarded:
                     note_allowed(like, tile, scratch.allowed)
                 kept = notes.exponentials + key * width * size
                 soften_and_keep(like, tile, scratch.top, scratch.total, scratch.alpha, notes.moment, kept)
                 copy(like, scratch.top, notes.tops + number * width * size, width)
-                mix_tile(job, scratch, panel, block, values, guarded)
+                mix_wide_tile(job, scratch, panel, block, values, guarded, alpha)
+                alpha = scratch.alpha
+        if alpha == NOWHERE:
+            clear(like, scratch.mixed, job.d_v * width)
         if all_finite(like, scratch.mixed, job.d_v * width):
             break
     look_back(watch, scratch, notes, panel, start, stop)
@@ -362,6 +370,6 @@ for_pairs(
         load_queries=load_query_pairs,
         score_block=score_block_of_pairs,
         load_values=values_of_pairs,
-        mix_tile=mix_kept,
+        mix_wide_tile=mix_kept,
     ),
 )

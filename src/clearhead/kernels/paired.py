@@ -19,41 +19,41 @@ from clearhead.kernels.tile import Tile
 
 
 @inlined
-def attend_pairs(job, scratch, panel, block, careful):
+def attend_pairs(job, scratch, panel, block, careful, alpha):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
-    like = job.like
-    if job.thin:
+    like, width = job.like, panel.width
+    if panel.thin:
         keys = stored_rows(job, job.key, panel.head, block, scratch.keys, job.d)
         thin_scores_pairs(job, scratch, keys, panel.rows, block.keys)
     else:
         multiply_key_pairs(job, scratch, panel, block)
     shape_scores(job, scratch, panel, block)
-    values, guarded = values_of_pairs(job, scratch, panel.head, block, careful)
-    tile = Tile(scratch.tile, block.keys, job.width)
+    values, guarded = values_of_pairs(job, scratch, panel, block, careful)
+    tile = Tile(scratch.tile, block.keys, width)
     if guarded:
         note_allowed(like, tile, scratch.allowed)
     if guarded or job.dropping != 0:
         soften(like, tile, scratch.top, scratch.total, scratch.alpha)
-        round_weights(job, scratch, block)
+        round_weights(job, scratch, panel, block)
     else:  # nobody needs the exponentials but the product
-        after = scratch.tile + block.keys * job.width * size_of(like)
-        fill(like, after, job.width * (block.keys % 2), cast(like, -np.inf))
+        after = scratch.tile + block.keys * width * size_of(like)
+        fill(like, after, width * (block.keys % 2), cast(like, -np.inf))
         soften_pairs(like, tile, scratch.top, scratch.total, scratch.alpha, scratch.pairs)
-    mix_rounded(job, scratch, panel, block, values, guarded)
+    mix_rounded(job, scratch, panel, block, values, guarded, alpha)
 
 
 @helper
-def values_of_pairs(job, scratch, head, block, careful):
+def values_of_pairs(job, scratch, panel, block, careful):
     """A block's values in pairs of neighbouring keys, and whether some of them were kept out: if care is taken.
 
     A handful of queries take them as they are stored.
     """
-    like, array, d_v, count = job.like, job.value, job.d_v, block.keys
+    like, array, head, d_v, count = job.like, job.value, panel.head, job.d_v, block.keys
     guarded = False
     if careful == 1:
         numbers = block_rows(job, array, head, block, scratch.clean, d_v)
         guarded = not rows_finite(like, numbers, count, d_v)
-    if job.thin and not guarded:
+    if panel.thin:
         return stored_rows(job, array, head, block, scratch.values, d_v), guarded
     values = stored_rows(job, array, head, block, scratch.clean, d_v)
     pair_keys(like, values, count, d_v, scratch.values)
@@ -63,9 +63,9 @@ def values_of_pairs(job, scratch, head, block, careful):
 
 
 @helper
-def round_weights(job, scratch, block):
+def round_weights(job, scratch, panel, block):
     """What a tile of exponentials goes through before it weighs values: dropout, and rounding into pairs."""
-    like, keys, width = job.like, block.keys, job.width
+    like, keys, width = job.like, block.keys, panel.width
     if job.dropping != 0:
         drop_tile(job, scratch, Tile(scratch.tile, keys, width), block.key)
     clear(like, scratch.tile + keys * width * size_of(like), width * (keys % 2))
@@ -73,20 +73,20 @@ def round_weights(job, scratch, block):
 
 
 @inlined
-def mix_rounded(job, scratch, panel, block, values, guarded):
-    """Add the values, weighed by what was rounded, to those mixed so far."""
+def mix_rounded(job, scratch, panel, block, values, guarded, alpha):
+    """Add the values, weighed by what was rounded, to those mixed so far, times alpha; 0 if there are none."""
     like, d_v = job.like, job.d_v
-    if job.thin and not guarded:
-        thin_mix_pairs(job, scratch, values, panel.rows, block.keys)
+    if panel.thin:
+        thin_mix_pairs(job, scratch, values, panel.rows, block.keys, alpha)
     else:
-        mix_pairs(like, job.vectors, values.address, scratch.pairs, scratch.mixed, d_v, block.keys, scratch.alpha)
+        mix_pairs(like, panel.vectors, values.address, scratch.pairs, scratch.mixed, d_v, block.keys, alpha)
     if guarded:
         numbers = block_rows(job, job.value, panel.head, block, scratch.clean, d_v)
-        add_strange(job, scratch, numbers, Tile(scratch.tile, block.keys, job.width))
+        add_strange(job, scratch, numbers, Tile(scratch.tile, block.keys, panel.width))
 
 
 @inlined
-def mix_kept(job, scratch, panel, block, values, guarded):
+def mix_kept(job, scratch, panel, block, values, guarded, alpha):
     """Round a tile of exponentials, which somebody else needs too, and mix the values by them."""
-    round_weights(job, scratch, block)
-    mix_rounded(job, scratch, panel, block, values, guarded)
+    round_weights(job, scratch, panel, block)
+    mix_rounded(job, scratch, panel, block, values, guarded, alpha)

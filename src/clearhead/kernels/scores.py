@@ -12,13 +12,14 @@ import numpy as np
 
 from clearhead.kernels.compiler import helper, inlined
 from clearhead.kernels.formats import FLOAT32, FLOAT64, read_row
-from clearhead.kernels.gemm import score
+from clearhead.kernels.gemm import panel_vectors, score, score_panel
 from clearhead.kernels.job import EMPTY, FULL, MIXED, NO_BIAS, RELATIVE_BIAS, Panel
 from clearhead.kernels.memory import (
     Rows,
     cast,
     clear,
     count_flags,
+    fill,
     forbid,
     lanes_of,
     peek_flag,
@@ -28,12 +29,13 @@ from clearhead.kernels.memory import (
     round_up,
     size_of,
     turn_rows,
+    turn_rows_scaled,
 )
 from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_stored, copy_stored, score_pairs
 from clearhead.kernels.shaping import add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
 from clearhead.kernels.structs import AXES, WORD
 from clearhead.kernels.thin import thin_scores
-from clearhead.kernels.tile import LOG2E, Tile
+from clearhead.kernels.tile import LOG2E, UNROLL, Tile
 
 
 @helper
@@ -60,57 +62,72 @@ def row_address(job, array, head, row):
 
 @helper
 def panel_of(job, head, number):
-    """The panel of a head with this number."""
+    """The panel of a head with this number, as wide as all of them."""
     first = number * job.width
-    return Panel(head, first, min(job.width, job.n_q * job.folded - first))
+    return Panel(head, first, min(job.width, job.n_q * job.folded - first), job.vectors, job.width, 0)
+
+
+@helper
+def narrow_panel_of(job, head, number, careful):
+    """The same, but the last one as narrow as its queries let it be, and thin if the job is, unless care is taken."""
+    panel = panel_of(job, head, number)
+    vectors = min(job.vectors, panel_vectors(job.like, panel.rows))
+    thin = job.thin if careful == 0 else 0
+    return Panel(head, panel.first, panel.rows, vectors, vectors * lanes_of(job.like), thin)
 
 
 @helper
 def load_queries(job, scratch, panel):
-    """The panel's queries, turned so that queries lie side by side; lanes without a query hold zeros."""
-    like, query = job.like, job.query
+    """The panel's queries, scaled, turned so that they lie side by side; lanes without a query hold zeros.
+
+    A handful stay rows.
+    """
+    like, query, width, d = job.like, job.query, panel.width, job.d
     size, lanes = size_of(like), lanes_of(like)
-    width, d = job.width, job.d
-    turned = Rows(scratch.queries, width * size)
+    padded = round_up(d, lanes)
     base = head_address(job, query, panel.head)
-    if whole_panel(job, query, panel.rows, d):
-        turn_rows(like, Rows(row_address(job, query, base, panel.first), query.row), turned, width, d)
-    else:
-        padded = round_up(d, lanes)
-        clear(like, scratch.rows, width * padded)
-        for r in range(panel.rows):
-            source = row_address(job, query, base, panel.first + r)
-            read_row(query, source, scratch.rows + r * padded * size, d)
-        turn_rows(like, Rows(scratch.rows, padded * size), turned, width, padded)
     factor = cast(like, job.scale)
-    stretch(like, scratch.queries, d * width, factor, cast(like, job.scale - factor))
-    if job.thin:  # they are wanted as rows too, scaled
-        turn_rows(like, turned, Rows(scratch.rows, d * size), d, width)
+    rest = cast(like, job.scale - factor)
+    rows = Rows(row_address(job, query, base, panel.first), query.row)
+    if panel.thin or not whole_panel(job, query, panel, d):
+        rows = Rows(scratch.rows, padded * size)
+        for r in range(panel.rows):
+            read_row(query, row_address(job, query, base, panel.first + r), rows.address + r * rows.step, d)
+        if panel.thin:
+            stretch(like, rows.address, panel.rows * d, factor, rest)
+            return
+        clear(like, rows.address + panel.rows * rows.step, (width - panel.rows) * padded)
+    fill(like, scratch.total, lanes, factor)
+    fill(like, scratch.alpha, lanes, rest)
+    turned = Rows(scratch.queries, width * size)
+    turn_rows_scaled(like, rows, turned, width, padded, scratch.total, scratch.alpha, np.intp(0))
 
 
 @helper
 def load_query_pairs(job, scratch, panel):
     """The same in pairs of neighbouring columns, as they are stored, not scaled. A handful stay rows."""
-    like, query, width, d = job.like, job.query, job.width, job.d
+    like, query, width, d = job.like, job.query, panel.width, job.d
     lanes = lanes_of(like)
-    turned = Rows(scratch.queries, width * PAIR)
-    base = head_address(job, query, panel.head)
-    if job.folded == 1 and panel.rows == width and query.column == STORED and d % (2 * lanes) == 0:
-        turn_rows(like, Rows(row_address(job, query, base, panel.first), query.row), turned, width, d // 2)
-        return
     padded = round_up((d + 1) // 2, lanes)
-    clear(like, scratch.rows, width * padded)
-    for r in range(panel.rows):
-        source = row_address(job, query, base, panel.first + r)
-        copy_stored(like, source, query.column, scratch.rows + r * padded * PAIR, d)
-    if not job.thin:
-        turn_rows(like, Rows(scratch.rows, padded * PAIR), turned, width, padded)
+    base = head_address(job, query, panel.head)
+    rows = Rows(row_address(job, query, base, panel.first), query.row)
+    whole = job.folded == 1 and panel.rows == width and query.column == STORED and d % (2 * lanes) == 0
+    if panel.thin or not whole:
+        rows = Rows(scratch.rows, padded * PAIR)
+        for r in range(panel.rows):
+            target = rows.address + r * rows.step
+            copy_stored(like, row_address(job, query, base, panel.first + r), query.column, target, d)
+            clear_stored(like, target + d * STORED, d % 2)
+        if panel.thin:
+            return
+        clear(like, rows.address + panel.rows * rows.step, (width - panel.rows) * padded)
+    turn_rows(like, rows, Rows(scratch.queries, width * PAIR), width, padded)
 
 
 @helper
-def whole_panel(job, array, rows, columns):
+def whole_panel(job, array, panel, columns):
     """Whether a panel of an array can be turned where it lies: computed numbers side by side, nothing to pad."""
-    alone = job.folded == 1 and rows == job.width and columns % lanes_of(job.like) == 0
+    alone = job.folded == 1 and panel.rows == panel.width and columns % lanes_of(job.like) == 0
     return alone and in_place(array)
 
 
@@ -130,7 +147,7 @@ def load_ranges(job, scratch, panel):
         load_residues(job, scratch, panel)
     if job.ranges == 0:
         return start, stop
-    like, width = job.like, job.width
+    like, width = job.like, panel.width
     size = size_of(like)
     lows, highs = head_address(job, job.low, panel.head), head_address(job, job.high, panel.head)
     least, most = stop, start
@@ -148,10 +165,19 @@ def load_ranges(job, scratch, panel):
 
 
 @helper
+def whole_turns(job, bounds):
+    """The first key of a panel and the one after the last, a little further apart, so that the sums of an online
+    softmax, which go by fours, run in the same order however wide the panel is.
+    """
+    start, stop = bounds
+    return start // UNROLL * UNROLL, min((stop + UNROLL - 1) // UNROLL * UNROLL, job.n_k)
+
+
+@helper
 def load_residues(job, scratch, panel):
     """Which of every `period` keys each query may attend to."""
     size = size_of(job.like)
-    for i in range(job.width):
+    for i in range(panel.width):
         residue = ((panel.first + i) % job.n_q + job.phase) % job.period
         poke_integer(job.like, scratch.residue + i * size, residue)
 
@@ -161,15 +187,15 @@ def tile_state(job, scratch, panel, key, keys):
     """Whether the mask leaves nothing, everything or some of a tile."""
     state = FULL if job.period == 1 else MIXED
     if job.ranges > 0:
-        state = min(state, ranges_state(job, scratch, panel.rows, key, key + keys))
+        state = min(state, ranges_state(job, scratch, panel, key, key + keys))
     if state != EMPTY and job.allowed.address != 0:
         state = min(state, flags_state(job, panel, key, keys))
     return state
 
 
 @helper
-def ranges_state(job, scratch, rows, start, stop):
-    like, width = job.like, job.width
+def ranges_state(job, scratch, panel, start, stop):
+    like, rows, width = job.like, panel.rows, panel.width
     size = size_of(like)
     touched, covered = 0, 0
     for i in range(rows):
@@ -202,18 +228,18 @@ def flags_state(job, panel, key, keys):
 def score_tile(job, scratch, panel, block):
     """A tile's scores, and what the options make of them."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    if job.thin:
+    if panel.thin:
         thin_scores(job, scratch, keys, panel.rows, block.keys)
     else:
-        score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
+        score_panel(job.like, panel.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
     shape_scores(job, scratch, panel, block)
 
 
 @inlined
 def multiply_keys(job, scratch, panel, block):
-    """The products of a block of keys with a panel of queries, scaled, into the tile."""
+    """The products of a block of keys with a panel of queries of any width, scaled, into the tile."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    score(job.like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
+    score(job.like, panel.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
 
 
 @inlined
@@ -221,7 +247,7 @@ def multiply_key_pairs(job, scratch, panel, block):
     """The same of pairs."""
     like = job.like
     keys = stored_rows(job, job.key, panel.head, block, scratch.keys, job.d)
-    score_pairs(like, job.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d, cast(like, job.scale))
+    score_pairs(like, panel.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d, cast(like, job.scale))
 
 
 @helper
@@ -253,7 +279,7 @@ def block_rows(job, array, head, block, target, columns):
 def shape_scores(job, scratch, panel, block):
     """softcap → bias → mask, on one tile; the scale is in the queries."""
     like = job.like
-    tile = Tile(scratch.tile, block.keys, job.width)
+    tile = Tile(scratch.tile, block.keys, panel.width)
     if job.softcap > 0:
         cap(like, tile, cast(like, job.softcap * LOG2E))
     flagged = job.allowed.address != 0 and block.state == MIXED
@@ -272,12 +298,12 @@ def shape_scores(job, scratch, panel, block):
 @helper
 def gather_bias(job, scratch, panel, block, flagged):
     """The tile's bias, turned, with −inf where the mask array says no; zeros where there is no bias."""
-    like, bias, allowed, width = job.like, job.bias, job.allowed, job.width
+    like, bias, allowed, width = job.like, job.bias, job.allowed, panel.width
     size, lanes = size_of(like), lanes_of(like)
     padded = round_up(block.keys, lanes)
     turned = Rows(scratch.bias, width * size)
     base = head_address(job, bias, panel.head) + block.key * bias.column
-    if job.bias_form != NO_BIAS and not flagged and whole_panel(job, bias, panel.rows, block.keys):
+    if job.bias_form != NO_BIAS and not flagged and whole_panel(job, bias, panel, block.keys):
         turn_rows(like, Rows(row_address(job, bias, base, panel.first), bias.row), turned, width, block.keys)
         return
     clear(like, scratch.bias_rows, width * padded)
@@ -308,7 +334,7 @@ def load_hashes(job, scratch, panel):
     """Each query's key for dropout, made from the seed and the query's place."""
     like = job.like
     size = size_of(like)
-    for i in range(job.width):
+    for i in range(panel.width):
         number = panel.head % job.heads * job.folded + (panel.first + i) // job.n_q
         query = job.first_query + (panel.first + i) % job.n_q
         place = (np.uint64(number) << np.uint64(32)) | np.uint64(query)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -175,6 +176,37 @@ def multiply_columns(v: Vectors, tile: Tile, by: ir.Value, rest: ir.Value) -> No
         return lambda p, row: v.store(product(v, v.load(p), factor, remainder), p)
 
     each_vector(v, tile, column)
+
+
+@vector_code
+def invert(v: Vectors, job: Any, total: ir.Value, rest: ir.Value, count: ir.Value) -> None:
+    """total ← 1 / (total · job.keep), 0 where the total is, with what rounding took from it in `rest`.
+
+    A product with both is rounded once. `count` numbers, a multiple of the lanes, at two addresses.
+    """
+    builder = v.b
+    wide = ir.VectorType(ir.DoubleType(), v.lanes)
+    one, zero = (ir.Constant(wide, [x] * v.lanes) for x in (1.0, 0.0))
+    keep = v.splat(job.keep)
+
+    def widened(x: ir.Value) -> ir.Value:
+        return x if v.size == 8 else builder.fpext(x, wide)
+
+    def narrowed(x: ir.Value) -> ir.Value:
+        return x if v.size == 8 else builder.fptrunc(x, v.vec)
+
+    def turn(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        offset = builder.mul(i, v.index(v.size))
+        sums = v.load(v.pointer(total, offset))
+        inverse = builder.fdiv(one, builder.fmul(widened(sums), keep))
+        empty = builder.fcmp_ordered("==", sums, v.const(0.0))
+        inverse = builder.select(empty, zero, inverse)
+        high = narrowed(inverse)
+        v.store(high, v.pointer(total, offset))
+        v.store(narrowed(builder.fsub(inverse, widened(high))), v.pointer(rest, offset))
+        return []
+
+    v.loop(count, v.lanes, [], turn)
 
 
 @vector_code

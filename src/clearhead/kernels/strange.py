@@ -46,7 +46,7 @@ def copy_finite(like, source, target, count, columns):
 @helper
 def add_strange(job, scratch, values, tile):
     """Mix in the values that are NaN or infinite, for the queries that may attend to them and no others."""
-    like, width = job.like, job.width
+    like, width = job.like, tile.width
     size = size_of(like)
     for j in range(tile.keys):
         for x in range(job.d_v):

@@ -19,6 +19,7 @@ class Target(NamedTuple):
     vector_bytes: int
     rows: int
     vectors: int
+    narrow: int  # vectors of a panel that is better narrow: under a causal mask it then has fewer keys to see
     converts_half: bool  # whether float16 is converted by an instruction
     pairs: bool = False  # whether one multiplies and adds pairs of bfloat16, twice as many numbers as of float32
 
@@ -40,13 +41,14 @@ def detect() -> Target:
     """What numba will compile for in this process."""
     features = _features()
     if "avx512f" in features:  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
-        return Target("avx512", 64, rows=6, vectors=4, converts_half=True, pairs="avx512bf16" in features)
+        pairs = "avx512bf16" in features
+        return Target("avx512", 64, rows=6, vectors=4, narrow=1, converts_half=True, pairs=pairs)
     if "avx2" in features and "fma" in features:  # 12 of 16
-        return Target("avx2", 32, rows=6, vectors=2, converts_half="f16c" in features)
+        return Target("avx2", 32, rows=6, vectors=2, narrow=2, converts_half="f16c" in features)
     if "neon" in features:  # 24 of 32; reasoned, not measured
-        return Target("neon", 16, rows=6, vectors=4, converts_half=True)
+        return Target("neon", 16, rows=6, vectors=4, narrow=2, converts_half=True)
     # 8 of 16: without fma a product needs a register of its own
-    return Target("generic", 16, rows=4, vectors=2, converts_half=False)
+    return Target("generic", 16, rows=4, vectors=2, narrow=2, converts_half=False)
 
 
 TARGET = detect()

@@ -2,7 +2,7 @@
 
 With queries in lanes every number of a key is spread over a vector of which a few queries use a quarter or less. Here
 the width of keys and values lies in lanes instead, so each of their numbers is loaded once, sixteen at a time, and used
-for four queries. What comes out lies as everywhere else: a tile of scores [key, query], values mixed [column, query].
+for four queries. The tile of scores lies as everywhere else, [key, query]; queries and what is mixed for them are rows.
 Pairs of bfloat16 are multiplied as they are stored, so a cache of them is read once and never converted.
 Over 4,096 keys with 4 queries for each of 8 heads this takes 40 % of the time (`make bench ARGS="--only decode"`).
 """
@@ -10,11 +10,12 @@ Over 4,096 keys with 4 queries for each of 8 heads this takes 40 % of the time (
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from clearhead.kernels.compiler import helper, inlined
-from clearhead.kernels.memory import Rows, cast, clear, lanes_of, size_of, turn_rows
+from clearhead.kernels.compiler import helper
+from clearhead.kernels.memory import Rows, cast, lanes_of, size_of
 from clearhead.kernels.pairs import STORED, dot, paired
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
@@ -33,7 +34,6 @@ def thin_scores(job, scratch, keys, rows, count):
     """scratch.tile[key, query] = Σ key · query, for `count` Rows of keys and the first `rows` queries of the panel."""
     like = job.like
     lanes, size = lanes_of(like), size_of(like)
-    clear(like, scratch.tile, count * lanes)
     for first in range(0, rows, FOUR):
         queries = scratch.rows + first * job.d * size
         dots(like, keys, queries, job.d, Tile(scratch.tile + first * size, count, lanes))
@@ -44,7 +44,6 @@ def thin_scores_pairs(job, scratch, keys, rows, count):
     """The same of pairs of bfloat16, keys and queries as they are stored."""
     like = job.like
     lanes, size = lanes_of(like), size_of(like)
-    clear(like, scratch.tile, count * lanes)
     for first in range(0, rows, FOUR):
         queries = scratch.rows + first * job.d * STORED
         tile = Tile(scratch.tile + first * size, count, lanes)
@@ -52,35 +51,21 @@ def thin_scores_pairs(job, scratch, keys, rows, count):
 
 
 @helper
-def thin_mix(job, scratch, values, rows, count):
-    """scratch.mixed[column, query] ← mixed · alpha + Σ tile[key, query] · value[key, column], with scratch.clean"""
+def thin_mix(job, scratch, values, rows, count, alpha):
+    """scratch.mixed[query, column] ← mixed · alpha + Σ tile[key, query] · value[key, column]; alpha 0: nothing there"""
     lanes, size = lanes_of(job.like), size_of(job.like)
-    clear(job.like, scratch.clean, lanes * job.d_v)
     for first in range(0, rows, FOUR):
-        target = scratch.clean + first * job.d_v * size
-        weighed(job.like, values, Tile(scratch.tile + first * size, count, lanes), target, job.d_v)
-    add_turned(job, scratch)
+        four = Mixed(scratch.mixed + first * job.d_v * size, job.d_v, alpha if alpha == 0 else alpha + first * size)
+        weighed(job.like, values, Tile(scratch.tile + first * size, count, lanes), four)
 
 
 @helper
-def thin_mix_pairs(job, scratch, values, rows, count):
+def thin_mix_pairs(job, scratch, values, rows, count, alpha):
     """The same of pairs of bfloat16, values as they are stored and weights in scratch.pairs."""
     lanes, size = lanes_of(job.like), size_of(job.like)
-    clear(job.like, scratch.clean, lanes * job.d_v)
     for first in range(0, rows, FOUR):
-        target = scratch.clean + first * job.d_v * size
-        weighed_pairs(job.like, values, Tile(scratch.pairs + first * size, count, lanes), target, job.d_v)
-    add_turned(job, scratch)
-
-
-@inlined
-def add_turned(job, scratch):
-    """scratch.mixed[column, query] ← mixed · alpha + what lies in scratch.clean by rows, one for each query."""
-    like, columns = job.like, job.d_v
-    lanes, size = lanes_of(like), size_of(like)
-    turned = scratch.clean + lanes * columns * size
-    turn_rows(like, Rows(scratch.clean, columns * size), Rows(turned, lanes * size), lanes, columns)
-    rescale(like, scratch.mixed, scratch.alpha, turned, columns)
+        four = Mixed(scratch.mixed + first * job.d_v * size, job.d_v, alpha if alpha == 0 else alpha + first * size)
+        weighed_pairs(job.like, values, Tile(scratch.pairs + first * size, count, lanes), four)
 
 
 @vector_code
@@ -183,9 +168,32 @@ def _added(v: Vectors, x: ir.Value, y: ir.Value, one: list[int], other: list[int
     return v.b.fadd(*chosen)
 
 
+class Mixed(NamedTuple):
+    """Four rows of mixed values, and where what they are to be rescaled by lies; that is 0 before anything is mixed."""
+
+    address: Any
+    columns: Any
+    alpha: Any
+
+    def add(self, v: Vectors, sums: list[ir.Value], first: ir.Value) -> None:
+        """Add what was summed up, as many vectors of each of the four rows as there are, from column `first` on."""
+        count = len(sums) // FOUR
+        starts = [v.b.add(first, v.b.mul(self.columns, v.index(r))) for r in range(FOUR)]
+        rows = [v.pointer(self.address, v.b.mul(start, v.index(v.size))) for start in starts]
+        places = [v.b.gep(row, [v.index(n * v.lanes * v.size)]) for row in rows for n in range(count)]
+        with v.b.if_else(v.b.icmp_signed("==", self.alpha, v.index(0))) as (at_first, later):
+            with at_first:
+                for total, place in zip(sums, places, strict=True):
+                    v.store(total, place)
+            with later:
+                scales = [v.splat(v.load(v.pointer(self.alpha, r * v.size), v.scalar)) for r in range(FOUR)]
+                for n, (total, place) in enumerate(zip(sums, places, strict=True)):
+                    v.store(v.fma(v.load(place), scales[n // count], total), place)
+
+
 @vector_code
-def weighed(v: Vectors, values: Rows, tile: Tile, target: ir.Value, columns: ir.Value) -> None:
-    """Four rows of target: the values of all keys, weighed by four neighbours of the tile's rows."""
+def weighed(v: Vectors, values: Rows, tile: Tile, mixed: Mixed) -> None:
+    """Add the values of all keys, weighed by four neighbours of the tile's rows, to four rows of what is mixed."""
     builder = v.b
     vector = v.lanes * v.size
 
@@ -201,21 +209,14 @@ def weighed(v: Vectors, values: Rows, tile: Tile, target: ir.Value, columns: ir.
             pairs = [(share, f) for share in shares for f in found]
             return [v.fma(share, f, total) for (share, f), total in zip(pairs, sums, strict=True)]
 
-        sums = v.loop(tile.keys, 1, [v.const(0.0)] * (count * FOUR), step)
-        for r in range(FOUR):
-            row = builder.add(offset, builder.mul(columns, v.index(r * v.size)))
-            for n in range(count):
-                v.store(sums[r * count + n], v.pointer(target, builder.add(row, v.index(n * vector))))
+        mixed.add(v, v.loop(tile.keys, 1, [v.const(0.0)] * (count * FOUR), step), x)
 
-    _by_fours(v, columns, v.lanes, some)
+    _by_fours(v, mixed.columns, v.lanes, some)
 
 
 @vector_code
-def weighed_pairs(v: Vectors, values: Rows, weights: Tile, target: ir.Value, columns: ir.Value) -> None:
-    """Four rows of target: the values of all keys, weighed by four neighbours of the rows of pairs of weights.
-
-    columns: a multiple of twice the lanes.
-    """
+def weighed_pairs(v: Vectors, values: Rows, weights: Tile, mixed: Mixed) -> None:
+    """The same, weighed by four neighbours of the rows of pairs of weights; columns: a multiple of twice the lanes."""
     builder = v.b
     vector = v.lanes * v.size
     stored = ir.VectorType(I16, 2 * v.lanes)
@@ -240,16 +241,6 @@ def weighed_pairs(v: Vectors, values: Rows, weights: Tile, target: ir.Value, col
         # an odd key stands beside itself, where its weight is 0
         left = builder.sub(weights.keys, whole)
         sums = v.loop(left, 1, sums, lambda _, sums: add(whole, v.index(0), sums))
-        for r in range(FOUR):
-            row = builder.mul(builder.add(x, builder.mul(columns, v.index(r))), v.index(v.size))
-            for n in range(2 * count):
-                v.store(sums[r * 2 * count + n], v.pointer(target, builder.add(row, v.index(n * vector))))
+        mixed.add(v, sums, x)
 
-    _by_fours(v, columns, 2 * v.lanes, some, at_once=2)
-
-
-@vector_code
-def rescale(v: Vectors, mixed: ir.Value, alpha: ir.Value, added: ir.Value, columns: ir.Value) -> None:
-    """mixed[column, :] ← mixed · alpha + added[column, :], one vector of queries wide."""
-    factor = v.load(v.pointer(alpha))
-    v.each(v.b.mul(columns, v.index(v.lanes)), mixed, added, change=lambda x, more: v.fma(x, factor, more))
+    _by_fours(v, mixed.columns, 2 * v.lanes, some, at_once=2)

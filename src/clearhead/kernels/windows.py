@@ -150,7 +150,7 @@ def write_weights(window, scratch, panel, block):
     size = size_of(like)
     base = head_address(job, array, panel.head) + block.key * array.column
     turned = Rows(scratch.tile, width * size)
-    if whole_panel(job, array, panel.rows, block.keys):
+    if whole_panel(job, array, panel, block.keys):
         turn_rows(like, turned, Rows(row_address(job, array, base, panel.first), array.row), block.keys, width)
         return
     padded = round_up(block.keys, lanes_of(like))

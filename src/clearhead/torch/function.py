@@ -110,7 +110,7 @@ def attention(
     key, wanted = None, SUMS if differentiated(q, k, v) else LSE if return_lse else OUTPUT
     if not compiling and bias is None and sinks is None and part is None and not dropout:
         key = key_of(q, k, v, mask, scale, softcap, wanted)
-        if key is not None and has_kernels(q.device) and (known := kernels.known.calls.get(key)) is not None:
+        if key is not None and has_kernels(q.device) and (known := kernels.known.find(key)) is not None:
             output, lse = attend(known, q, k, v, mask, scale, softcap, wanted)
             return (output, lse) if return_lse and lse is not None else output
     options: dict[str, Any] = {

@@ -61,7 +61,7 @@ def recalled(
     if differentiated(q, k, v):
         return None
     key = key_of(q, k, v, mask, scale, softcap, OUTPUT)
-    known = None if key is None else kernels.known.calls.get(key)
+    known = None if key is None else kernels.known.find(key)
     if known is None or known.splits > 1 or not known.heads_last:
         return None
     *lead, heads, n_q, d_v = known.output

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clearhead import attention, masks, scaled_dot_product_attention
+from clearhead.call import prepare
+from clearhead.kernels import launch, plan
+from clearhead.kernels.gemm import PANEL
+from clearhead.kernels.plan import forward_plan, shape_of
+from clearhead.kernels.target import TARGET
+
+rng = np.random.default_rng(0)
+LANES = TARGET.lanes(4)
+MASKS = {
+    "none": None,
+    "causal": masks.causal(),
+    "window": masks.window(13),
+    "lengths": masks.key_lengths([37, 70]),
+    "both": masks.causal() & masks.key_lengths([50, 61]),
+}
+
+
+def call_of(n_q, n_k, mask=None, heads=2, kv_heads=2):
+    shapes = (2, heads, n_q, 8), (2, kv_heads, n_k, 8), (2, kv_heads, n_k, 8)
+    q, k, v = (rng.standard_normal(shape, dtype=np.float32) for shape in shapes)
+    return prepare(q, k, v, lse=True, mask=mask)
+
+
+def width_of(*sizes, **options):
+    return forward_plan(shape_of(call_of(*sizes, **options))).width
+
+
+class TestPanels:
+    def test_are_no_wider_than_their_queries(self):
+        assert width_of(LANES, 100) == LANES
+        assert width_of(LANES + 1, 100) == width_of(5 * LANES, 100) == PANEL * LANES
+
+    def test_are_narrow_where_each_query_sees_a_few_keys_more(self):
+        narrow = TARGET.narrow * LANES
+        assert width_of(100, 100, mask=masks.causal()) == width_of(900, 900, mask=masks.window(40)) == narrow
+        assert width_of(100, 100, mask=masks.key_lengths([9, 100])) == PANEL * LANES
+        assert width_of(2000, 2000, mask=masks.causal()) == PANEL * LANES
+
+    def test_heads_share_one_unless_the_mask_parts_their_queries(self):
+        calls = {name: call_of(LANES + 3, 90, MASKS[name], 4, 2) for name in ("none", "causal")}
+        folded = {name: forward_plan(shape_of(call)).folded for name, call in calls.items()}
+        assert folded == {"none": 2, "causal": 1}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_the_width_of_a_panel_changes_no_bit(mask, monkeypatch):
+    """Sums run over the keys in one order, however many queries a panel has and whatever keys the others see."""
+    call = call_of(70, 70, mask)
+    found = []
+    for vectors in (1, PANEL):
+        own = forward_plan.__wrapped__
+        monkeypatch.setattr(launch, "forward_plan", own)
+        monkeypatch.setattr(plan, "_forward_vectors", lambda *_, vectors=vectors: vectors)
+        assert launch.plan_of(call).vectors == vectors
+        found.append(launch.compute(call))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_masks_of_one_shape_have_panels_of_their_own():
+    """A packed job of one must not be taken for one of the other."""
+    q, k, v = (rng.standard_normal((2, 70, 8), dtype=np.float32) for _ in range(3))
+    for mask in (masks.causal(), masks.where(lambda b, h, i, j: j < 50), masks.key_lengths(50), masks.window(9)):
+        expected = scaled_dot_product_attention(q, k, v, mask.array(70, 70, heads=2))[0]
+        np.testing.assert_allclose(attention(q, k, v, mask), expected, atol=1e-5)
