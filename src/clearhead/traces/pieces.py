@@ -40,7 +40,8 @@ class Piece:
         """The view of it, made when it is first asked for."""
         key = tuple(None if x is None else tuple(x) for x in (tokens, key_tokens))
         if key not in self.views:
-            labels = None if tokens is None and key_tokens is None else (tokens, key_tokens)
+            alike = None if key_tokens is tokens else key_tokens  # one list names queries and keys that are the same
+            labels = None if tokens is None and key_tokens is None else (tokens, alike)
             self.views[key] = View(
                 self.q, self.k, None, np.asarray, top_k=top_k, map_size=map_size, mask=self.mask, bias=self.bias,
                 sinks=self.sinks, scale=self.scale, softcap=self.softcap, tokens=labels, padding=False, seen=self.seen,
