@@ -192,8 +192,9 @@ def _is_on_the_interface(model: nn.Module) -> bool:
 
 
 def _has_ours(model: nn.Module) -> bool:
-    """Whether there are modules of clearhead.torch in a model."""
-    return any(type(module).__module__.startswith("clearhead.torch.") for module in model.modules())
+    """Whether there are modules of clearhead.torch in a model, or of a class made of one."""
+    kinds = {kind for module in model.modules() for kind in type(module).__mro__}
+    return any(kind.__module__.startswith("clearhead.torch.") for kind in kinds)
 
 
 @contextlib.contextmanager

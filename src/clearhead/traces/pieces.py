@@ -11,6 +11,7 @@ import numpy as np
 from clearhead import masks
 from clearhead.kernels.observation import Observation, Watched
 from clearhead.kernels.sums import Sums
+from clearhead.traces.by_distance import ByDistance
 from clearhead.views import View
 
 Labels = Sequence[object] | None
@@ -27,7 +28,7 @@ class Piece:
     q: np.ndarray
     k: np.ndarray
     mask: masks.Mask | None = None
-    bias: np.ndarray | None = None
+    bias: np.ndarray | ByDistance | None = None
     sinks: np.ndarray | None = None
     scale: float | None = None
     softcap: float | None = None
@@ -42,8 +43,9 @@ class Piece:
         if key not in self.views:
             alike = None if key_tokens is tokens else key_tokens  # one list names queries and keys that are the same
             labels = None if tokens is None and key_tokens is None else (tokens, alike)
+            bias = self.bias.relative() if isinstance(self.bias, ByDistance) else self.bias
             self.views[key] = View(
-                self.q, self.k, None, np.asarray, top_k=top_k, map_size=map_size, mask=self.mask, bias=self.bias,
+                self.q, self.k, None, np.asarray, top_k=top_k, map_size=map_size, mask=self.mask, bias=bias,
                 sinks=self.sinks, scale=self.scale, softcap=self.softcap, tokens=labels, padding=False, seen=self.seen,
             )  # fmt: skip
             view = self.views[key]

@@ -99,7 +99,7 @@ class Recorder:
         q, k, v = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k, v))
         forward = self._forward(name, position, k)
         layer = forward.layers.get(name)
-        mask, bias = settled(options)
+        mask, bias = settled(options, q.shape[-2], k.shape[-2])
         if layer is None:
             layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers))
             if position.grows and sum(other.grows for other in forward.layers.values()) == 1:

@@ -21,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 import clearhead
 from clearhead import masks
 from clearhead.files import unfinished
+from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.pieces import Piece, observed, observed_arrays
 from clearhead.traces.stacking import Runs
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from clearhead.traces.result import Trace
 
 KEY = "clearhead"  # the one entry of the header
-KIND, VERSION = "trace", 1
+KIND, VERSION = "trace", 2
+READABLE = (1, 2)  # the first had neither a bias by distance nor gradients
 TYPES = {
     "F16": np.dtype(np.float16), "F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "I32": np.dtype(np.int32),
     "I64": np.dtype(np.int64), "U8": np.dtype(np.uint8),
@@ -101,11 +103,15 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
             allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
             arrays["allowed"] = np.packbits(allowed, axis=-1)
     for part in ("bias", "sinks", "v"):
-        if (array := getattr(piece, part)) is not None:
+        if isinstance(array := getattr(piece, part), np.ndarray):
             arrays[part] = array
+    first = 0
+    if isinstance(piece.bias, ByDistance):
+        arrays["bias_table"], first = piece.bias.table, piece.bias.first
     for part, array in arrays.items():
         writer.put(f"{name}/{part}", array)
-    return {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
+    told = {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
+    return told | ({"bias_first": first} if "bias_table" in arrays else {})
 
 
 class _Writer:
@@ -179,7 +185,7 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("kind") != KIND:
         what = description.get("kind", "something else") if isinstance(description, dict) else "something else"
         raise ValueError(f"{path} is not a trace but holds {what}; trace.save writes traces")
-    if description.get("version") != VERSION:
+    if description.get("version") not in READABLE:
         raise ValueError(
             f"{path} was written by clearhead {description.get('clearhead', '?')}, in version "
             f"{description.get('version')} of the format, and this one reads version {VERSION}; install that clearhead"
@@ -245,9 +251,10 @@ class Stored:
             elif "allowed" in found:
                 n_k = found["k"].shape[-2]
                 mask = masks.array(np.unpackbits(found["allowed"], axis=-1, count=n_k).astype(np.bool_))
+            bias = ByDistance(found["bias_table"], told["bias_first"]) if "bias_table" in found else found.get("bias")
             seen = {**found, "top_indices": found["top_indices"].astype(np.int64)}
             self._pieces[name, entry] = Piece(
-                found["q"], found["k"], mask, found.get("bias"), found.get("sinks"), told["scale"], told["softcap"],
+                found["q"], found["k"], mask, bias, found.get("sinks"), told["scale"], told["softcap"],
                 told["slow"], observed(seen), found.get("v"),
             )  # fmt: skip
         return self._pieces[name, entry]
