@@ -20,6 +20,7 @@ ELSEWHERE = {
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
     "learn/words.py": ["test_languages.py", "learn/test_command.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
+    "traces/edges.py": ["traces/test_cutting.py"],
     "traces/layers.py": ["traces/test_opening.py"],
     "traces/pieces.py": ["traces/test_opening.py", "traces/test_storing.py"],
     "traces/recording.py": ["traces/test_opening.py"],

@@ -215,7 +215,7 @@ class Layer:
         return whole[:, queries.start : queries.stop, keys.start : keys.stop]
 
     def _table(self) -> ByDistance | None:
-        """What is added by distance in all calls alike, counted from the first query and key kept; None if it is not."""
+        """What all calls alike add by distance, counted from the first query and key kept; None if they do not."""
         tables, first = [], 0
         for part in self.parts:
             if not isinstance(part.bias, ByDistance):

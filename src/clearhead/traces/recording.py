@@ -15,6 +15,8 @@ from torch import nn
 from clearhead.tensors import to_numpy
 from clearhead.torch.watching import Position
 from clearhead.traces.ablation import Ablation
+from clearhead.traces.cutting import cut_before, share_left
+from clearhead.traces.edges import Cut
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
@@ -34,10 +36,18 @@ class Recorder:
     """The watcher behind `trace`."""
 
     def __init__(
-        self, model: nn.Module, layers: Any, keep: Keep, *, values: bool = False, ablate: Sequence[Ablation] = ()
+        self,
+        model: nn.Module,
+        layers: Any,
+        keep: Keep,
+        *,
+        values: bool = False,
+        ablate: Sequence[Ablation] = (),
+        cut_scores: Sequence[Cut] = (),
+        cut_weights: Sequence[Cut] = (),
     ) -> None:
         self.model, self.layers, self.keep, self.values = model, layers, keep, values
-        self.ablate = list(ablate)
+        self.ablate, self.cut_scores, self.cut_weights = list(ablate), list(cut_scores), list(cut_weights)
         self.ablated = 0  # calls of attention in which a head was replaced
         self.names = {id(module): name for name, module in model.named_modules()}
         self.thread = threading.get_ident()
@@ -73,10 +83,16 @@ class Recorder:
         v: torch.Tensor,
         **options: Any,
     ) -> torch.Tensor:
-        output: torch.Tensor = compute(q, k, v, **options)
         path = self.names.get(id(module))
         if path is None:
-            return output
+            unchanged: torch.Tensor = compute(q, k, v, **options)
+            return unchanged
+        place = position, q.shape[-3] if q.ndim > 2 else 1, (q.shape[-2], k.shape[-2])
+        options = cut_before(options, path, self.cut_scores, *place)
+        left = cut_before(options, path, self.cut_weights, *place)
+        output: torch.Tensor = compute(q, k, v, **left)
+        if left is not options:
+            output = output * share_left(q, k, v, options, left)
         name = self.record(path, position, q, k, v, options)
         changed = replaced(output, path, name, self.ablate, position.real)
         self.ablated += changed is not output
