@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from clearhead.files import write_whole
+from clearhead.traces.progress import showing
 from clearhead.traces.tables import HeadScores
 
 VERSION = 1
@@ -46,17 +45,12 @@ def measured(
     done = _Done(None if resume is None else Path(resume), {"way": way, "heads": heads, "version": VERSION})
     baseline = done.number("all", lambda: _run(model, measure, None))
     values = {name: np.zeros(count) for name, count in heads.items()}
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
-        task = bar.add_task("", total=sum(heads.values()))
-        for name, count in heads.items():
-            for head in range(count):
-                bar.update(task, description=f"{name} {head}")
-                measuring = functools.partial(_run, model, measure, {(name, head): way})
-                number = done.number(f"{name} {head}", measuring)
-                values[name][head] = number - baseline
-                bar.advance(task)
+    heads_in_order = {f"{name} {head}": (name, head) for name, count in heads.items() for head in range(count)}
+    with showing(progress, list(heads_in_order)) as steps:
+        for step in steps:
+            name, head = heads_in_order[step]
+            number = done.number(step, functools.partial(_run, model, measure, {(name, head): way}))
+            values[name][head] = number - baseline
     return Effects(values, f"Δ ({way})", baseline, way)
 
 

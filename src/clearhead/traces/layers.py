@@ -53,6 +53,7 @@ class Layer:
     last_key: torch.Tensor | None = None
     whole: torch.Tensor | None = None  # all keys, where they are compared
     joined: tuple[np.ndarray, np.ndarray] | None = None
+    gradient: np.ndarray | None = None  # (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
 
     @property
     def batch(self) -> int:
@@ -120,6 +121,18 @@ class Layer:
             if v is not None:
                 self.values.append(keep(_array(v[..., fresh, :])))
         self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
+
+    def take_gradient(self, gradient: torch.Tensor) -> None:
+        """What a backward pass gave for the output of the heads; several add up, as in torch."""
+        own = _array(gradient.reshape((1,) * (4 - gradient.ndim) + gradient.shape))
+        self.gradient = own if self.gradient is None else self.gradient + own
+
+    def gradient_of(self, entry: int) -> np.ndarray | None:
+        """The gradient of one sequence of the batch, without its padding: (h, n_q, d_v)"""
+        if self.gradient is None or self.gradient.shape[-2] != self.n_q:
+            return None
+        queries, _ = self.places(entry)
+        return self.gradient[entry][:, queries.start : queries.stop]
 
     def _forget_from(self, position: int) -> None:
         """Take back what was kept from a position on: steps that a model guessed and took back."""

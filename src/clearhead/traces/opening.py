@@ -37,6 +37,7 @@ def trace(
     cut_scores: Mapping[Any, Any] | None = None,
     cut_weights: Mapping[Any, Any] | None = None,
     values: bool = False,
+    gradients: bool = False,
     slow: bool = False,
 ) -> Iterator[Trace]:
     """See the attention of every head of a model that is called in the block.
@@ -65,7 +66,10 @@ def trace(
             several pairs.
         cut_weights: edges to cut after the softmax, written likewise: those weights become 0 and the others stay what
             they are, so that a query takes in less. The views show the weights that the softmax gave.
-        values: keep values too, for `ablate` to take heads from and for what needs them.
+        values: keep values too, and find out where the model's heads lead to: for `ablate` to take heads from, and for
+            `Trace.value_norms` and `Trace.attribution`.
+        gradients: keep values, and what a backward pass gives for the output of the heads, for `Trace.relevance`: call
+            backward on one number, such as a logit, in the block or after it.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -108,9 +112,12 @@ def trace(
     with contextlib.ExitStack() as until_the_end:
         scratch = None if place is None else until_the_end.enter_context(Scratch(place))
         put = (lambda array: array) if scratch is None else scratch.put
-        recorder = Recorder(model, layers, put, values=values, **changes)
+        recorder = Recorder(model, layers, put, values=values, gradients=gradients, **changes)
         takes = _Takes(recorder)
         found = Trace(takes, _about(model), **options)
+        if recorder.stream is not None:
+            found.facts = recorder.stream.facts
+            until_the_end.enter_context(recorder.stream.watching())
         with _hooked(recorder), _on_the_kernels(model), watched(recorder):
             yield found
         _check_arrivals(recorder)

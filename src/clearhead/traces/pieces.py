@@ -35,6 +35,7 @@ class Piece:
     slow: bool = False
     seen: Watched | None = None
     v: np.ndarray | None = None  # (h_kv, n_k, d_v), where values were kept
+    gradient: np.ndarray | None = None  # (h, n_q, d_v), of what the heads gave, where there was a backward pass
     views: dict[Any, View] = field(default_factory=dict)
 
     def view(self, top_k: int, map_size: int, tokens: Labels = None, key_tokens: Labels = None) -> View:

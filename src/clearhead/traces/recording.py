@@ -20,6 +20,7 @@ from clearhead.traces.edges import Cut
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
+from clearhead.traces.stream import Stream
 
 
 @dataclass(eq=False)
@@ -30,6 +31,7 @@ class Forward:
     source_ids: np.ndarray | None = None  # what an encoder read, if there is one
     ids: np.ndarray | None = None
     stepped: int = 0  # the last forward that went on with an earlier one
+    scales: list[np.ndarray] = field(default_factory=list)  # (b, n) each: how the last norm stretched each position
 
 
 class Recorder:
@@ -42,11 +44,14 @@ class Recorder:
         keep: Keep,
         *,
         values: bool = False,
+        gradients: bool = False,
         ablate: Sequence[Ablation] = (),
         cut_scores: Sequence[Cut] = (),
         cut_weights: Sequence[Cut] = (),
     ) -> None:
-        self.model, self.layers, self.keep, self.values = model, layers, keep, values
+        self.model, self.layers, self.keep = model, layers, keep
+        self.values, self.gradients = values or gradients, gradients
+        self.stream = Stream(model) if self.values else None
         self.ablate, self.cut_scores, self.cut_weights = list(ablate), list(cut_scores), list(cut_weights)
         self.ablated = 0  # calls of attention in which a head was replaced
         self.names = {id(module): name for name, module in model.named_modules()}
@@ -70,8 +75,12 @@ class Recorder:
         self.depth += 1
 
     def left(self, module: nn.Module, *_: Any) -> None:
-        if threading.get_ident() == self.thread and self.depth:
-            self.depth -= 1
+        if threading.get_ident() != self.thread or not self.depth:
+            return
+        self.depth -= 1
+        if self.depth == 0 and self.stream is not None and self.forwards:
+            scales = self.stream.taken_scales()
+            self.forwards[-1].scales += [] if scales is None else [scales]
 
     def __call__(
         self,
@@ -96,6 +105,10 @@ class Recorder:
         name = self.record(path, position, q, k, v, options)
         changed = replaced(output, path, name, self.ablate, position.real)
         self.ablated += changed is not output
+        if self.stream is not None:
+            self.stream.gave(path, changed)
+        if self.gradients and changed.requires_grad:
+            changed.register_hook(self.forwards[-1].layers[name].take_gradient)
         return changed
 
     def record(

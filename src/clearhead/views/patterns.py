@@ -57,9 +57,9 @@ class Patterns(Mapping[str, Any]):
     from what an even head would score under the same mask to 1, and uniform if it is at least a half; a pattern of
     tokens must be a fifth of the way from the best pattern of positions, too, on the queries it is about. `closest` has
     the two names with the best scores, (…, h, 2), supported or not: those that a mixed head is between. `scores` has
-    all by name, and `shares` how much of the attention lies on each pattern's keys, evenly or not: that of induction is
-    the score of Neuronpedia's head metrics, the weight after earlier places of the token, over the queries that have
-    one. `radius` is the distance that fits local best.
+    all by name, and `shares` how much of the attention lies on each pattern's keys, evenly or not. `radius` is the
+    distance that fits local best. The scores are this package's own, told in `clearhead.textbook.pattern_scores`; those
+    that others publish for induction are in `clearhead.traces.induction` and `clearhead.probe`.
     """
 
     labels: Any
