@@ -13,6 +13,8 @@ def test_by_layer_and_as_one_array():
     assert list(SCORES) == SCORES.names == ["a.0", "b.0"]
     assert SCORES["a.0"].tolist() == [0.5, -2.0]
     assert len(SCORES) == 2
+    assert list(dict(SCORES)) == ["a.0", "b.0"]
+    assert [len(row) for _, row in SCORES.items()] == [2, 3]
     np.testing.assert_array_equal(SCORES.values, [[0.5, -2.0, np.nan], [1.0, 0.0, np.nan]])
 
 

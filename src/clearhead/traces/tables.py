@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeadScores(Mapping[str, np.ndarray]):
+class HeadScores:
     """A number for each head, by the names of the layers: scores["model.layers.3.self_attn"] is (h,).
 
     layers: those numbers. label: what they are. Printed, the heads whose numbers are largest.
@@ -32,13 +32,21 @@ class HeadScores(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self.layers)
 
+    def keys(self) -> KeysView[str]:
+        """The names of the layers, so that dict(scores) has an array for each."""
+        return self.layers.keys()
+
+    def items(self) -> ItemsView[str, np.ndarray]:
+        """Names and numbers."""
+        return self.layers.items()
+
     @property
     def names(self) -> list[str]:
         """The layers, in their order."""
         return list(self.layers)
 
     @functools.cached_property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """All of them as one array (layers, h), NaN where a layer has no such head."""
         table = np.full((len(self.layers), max(map(len, self.layers.values()), default=0)), np.nan)
         for number, row in enumerate(self.layers.values()):
