@@ -1,6 +1,6 @@
 # The public names of clearhead and where each lives. `__init__.py` reads this file to load them on first use.
 
-from . import biases as biases, masks as masks, practice as practice, views as views
+from . import biases as biases, masks as masks, practice as practice, traces as traces, views as views
 from .call import Part as Part
 from .dispatch import (
     attention as attention,

@@ -271,6 +271,29 @@ class TestTokens:
         assert name_pattern(weights, True, ids, **options).name == name
         assert name not in name_pattern(weights, True, ids).scores
 
+    def test_a_name_needs_the_best_score_and_not_only_one_that_would_do(self):
+        """A quarter on the first token is far above chance, but most of the head is even: it is between the two."""
+        weights = 0.25 * patterns.first_token(24) + 0.75 * _some_of_the_keys(24, 12)
+        found = name_pattern(weights, True)
+        assert found.scores["first_token"] > 0.2 + 0.8 / 24, "supported by itself"
+        assert found.scores["uniform"] > found.scores["first_token"]
+        assert found.name == "mixed"
+        assert "uniform" in found.closest
+
+    @pytest.mark.parametrize(("share", "name"), [(0.25, "mixed"), (0.6, "induction")])
+    def test_a_few_repeated_words_make_no_induction_head(self, share, name):
+        """On the queries with something to copy, it must be ahead of what positions explain there."""
+        n, ids = 20, np.arange(20)
+        ids[15:] = ids[5:10]
+        copied = np.zeros((n, n))
+        copied[np.arange(15, 20), np.arange(6, 11)] = 1
+        spread = _some_of_the_keys(n, n // 2)
+        rest = share * copied + (1 - share) * _some_of_the_keys(n, 3)
+        weights = np.where(copied.any(axis=-1, keepdims=True), rest, spread)
+        found = name_pattern(weights, True, ids)
+        assert found.scores["induction"] > 0.2, "above chance in either case"
+        assert found.name == name
+
     def test_the_first_token_is_called_so_even_if_it_is_a_separator(self):
         found = name_pattern(patterns.first_token(7), True, list(self.LABELS))
         assert (found.name, found.tied) == ("first_token", ("first_token", "separator"))
@@ -362,3 +385,9 @@ class TestTokens:
 def test_what_has_no_pattern_is_refused(call, error, said):
     with pytest.raises(error, match=said):
         call()
+
+
+def _some_of_the_keys(n: int, count: int) -> np.ndarray:
+    """Every query spreads its weight evenly over keys of its own, drawn at random."""
+    order = np.random.default_rng(7).permuted(np.tile(np.arange(n), (n, 1)), axis=1)
+    return (order < count) / count

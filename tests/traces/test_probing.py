@@ -9,7 +9,7 @@ from tests.hf.models import made, tokens
 from torch import nn
 
 import clearhead as ch
-from clearhead.traces import sink_share, sinks
+from clearhead.traces import induction, sink_share, sinks
 
 
 def test_induction_by_its_definition():
@@ -29,6 +29,23 @@ def test_induction_by_its_definition():
         same = square[:, second, 1 : 1 + length].diagonal(0, -2, -1).mean(-1)
         np.testing.assert_allclose(found.duplicate_token[layer], same, atol=1e-6)
         np.testing.assert_allclose(found.previous_token[layer], square.diagonal(-1, -2, -1).mean(-1), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["llama", "bert"])
+def test_induction_on_a_text_by_two_definitions(name):
+    """head_detector's D: what followed the same token, the query's own place too, and nothing after it."""
+    ids = torch.tensor([[5, 9, 9, 7, 5, 9, 3, 9, 9, 9, 5, 7]])
+    with torch.no_grad():
+        weights = made(name)(ids, output_attentions=True).attentions[1][0].double()
+    with ch.trace(made(name)) as trace, torch.no_grad():
+        made(name)(ids)
+    same = (ids[0][:, None] == ids[0]) & ~torch.eye(12, dtype=torch.bool)
+    shifted = torch.cat([torch.zeros(12, 1, dtype=torch.bool), same[:, :-1]], dim=1)
+    pattern = shifted.tril().double()
+    found = induction(trace[1], ids[0])
+    np.testing.assert_allclose(found.detector, (weights * pattern).sum((-2, -1)) / weights.sum((-2, -1)), atol=1e-6)
+    repeated = (same.tril().sum(-1) > 0).sum()
+    np.testing.assert_allclose(found.repeated, (weights * pattern).sum((-2, -1)) / repeated, atol=1e-6)
 
 
 def test_sinks_by_their_definition():

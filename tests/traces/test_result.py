@@ -12,6 +12,7 @@ import transformers as t
 from tests.hf.models import inputs, made, tokens
 
 import clearhead as ch
+from clearhead.textbook.patterns import NAMES
 from clearhead.traces import Stack
 
 
@@ -138,3 +139,28 @@ def test_labels_are_saved(minilm, tmp_path):
         model(**tokenizer(text, return_tensors="pt"))
     trace.label(tokenizer, text).save(tmp_path / "x.safetensors")
     assert ch.load_trace(tmp_path / "x.safetensors")[2].tokens.keys == trace[2].tokens.keys
+
+
+TONGUE_TWISTER = (
+    "She sells sea shells by the sea shore. The shells she sells are sea shells, I'm sure. So if she sells sea shells "
+    "on the sea shore, then I'm sure she sells sea shore shells."
+)
+
+
+@pytest.mark.parametrize("text", [TEXTS["english"], TONGUE_TWISTER], ids=["few words again", "many"])
+def test_real_heads_are_named_only_where_the_score_is_the_best(minilm, text):
+    """A quarter on the first token names no head that is nearer to uniform; duplicates need something to find."""
+    model, tokenizer = minilm
+    with ch.trace(model) as trace, torch.no_grad():
+        model(**tokenizer(text, return_tensors="pt"))
+    found = trace.label(tokenizer, text).patterns()
+    names = np.array(found.names)
+    for row, patterns in zip(names, found.values(), strict=True):
+        assert {"duplicate_token", "induction", "separator"} <= set(patterns), "the tokens are known"
+        most = np.max([patterns[name] for name in NAMES], axis=0)
+        for head in np.flatnonzero(np.isin(row, NAMES)):
+            assert patterns.score[head] >= most[head] - 1e-5
+    assert (names == "mixed").any()
+    assert "induction" not in names
+    looks_for_itself = list(zip(*np.nonzero(names == "duplicate_token"), strict=True))
+    assert looks_for_itself == ([(1, 1), (2, 9)] if text is TONGUE_TWISTER else [])

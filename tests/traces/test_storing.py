@@ -148,7 +148,7 @@ class TestBadFiles:
     def test_newer(self, tmp_path):
         told = json.dumps({"kind": "trace", "version": 99, "clearhead": "7.0"})
         save_file({"x": np.zeros(3)}, tmp_path / "new.safetensors", {KEY: told})
-        with pytest.raises(ValueError, match=r"written by clearhead 7.0, in version 99 .* reads version 1"):
+        with pytest.raises(ValueError, match=r"written by clearhead 7.0, in version 99 .* reads version 2"):
             ch.load_trace(tmp_path / "new.safetensors")
 
     def test_not_there(self, tmp_path, traced):

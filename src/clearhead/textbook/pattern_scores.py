@@ -11,7 +11,8 @@ Tokens do not say which of their places matters, so the patterns of tokens count
 would leave there by chance: (A − c/n) / (1 − c/n) with n keys in all, over the queries that have such a key.
 
 A score supports a name where it is a fifth of the way from the c/n, on average, that an even head has under the same
-mask to 1; one that supports uniform is at least a half.
+mask to 1; one that supports uniform is at least a half. A head has the name of its best pattern, and none if the score
+does not support that; a pattern of tokens must also be a fifth of the way ahead of those of positions, on its queries.
 
 A and H are sums over keys, and sums can be taken while the weights stream by and are forgotten. That is how
 `clearhead.look(…).patterns()` finds the same names and scores without the matrix; here they are read off the whole.

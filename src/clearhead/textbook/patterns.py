@@ -99,12 +99,13 @@ def local(n: int, radius: int = 1) -> Float[np.ndarray, "n n"]:
 class PatternMatch:
     """What a head looks like. Arrays with one entry per head (…), or plain values for a single matrix.
 
-    `name` is the pattern with the best score of those that a score supports, "mixed" if none is and "none" if no query
-    has a key left, and `score` is that best score. A score supports its name if it is at least a fifth of the way from
-    what an even head would score under the same mask to 1, and uniform if it is at least a half. `closest` has the two
-    names with the best scores, (…, 2), supported or not: those that a mixed head is between. `scores` has all by name,
-    and `shares` how much of the attention lies on each pattern's keys, evenly or not. `radius` belongs to the window
-    that fits best. `tied` has every name that is as good as `name`, in the order in which names win.
+    `name` is the pattern with the best score if the score supports it, else "mixed", and "none" if no query has a key
+    left; `score` is that best score. A score supports its name if it is at least a fifth of the way from what an even
+    head would score under the same mask to 1, and uniform if it is at least a half; a pattern of tokens must be a fifth
+    of the way from the best pattern of positions, too, on the queries it is about. `closest` has the two names with the
+    best scores, (…, 2), supported or not: those that a mixed head is between. `scores` has all by name, and `shares`
+    how much of the attention lies on each pattern's keys, evenly or not. `radius` belongs to the window that fits best.
+    `tied` has every name that is as good as `name`, in the order in which names win.
     """
 
     name: np.ndarray | str
@@ -231,20 +232,22 @@ def best_names(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """From scores to the best name of each head, its score, and the two names that are closest: → (…), (…), (…, 2)
 
-    least: of patterns of positions, the score that supports a name; those of tokens are above chance as they are, and
-    need LEAST_SCORE. enough: whether a pattern has enough queries to name a head. rivals: of each pattern of tokens,
-    the scores of those of positions on its own queries, on which they are compared: a head that copies where there is
-    something to copy, and rests on the first token elsewhere, copies.
+    least: of patterns of positions, the score that supports a name. It names a head if no other of them scores more,
+    supported or not: a head that is nearer to another pattern is not called by this one. enough: whether a pattern has
+    enough queries to name a head. rivals: of each pattern of tokens, the scores of those of positions on its own
+    queries, on which they are compared: a head that copies where there is something to copy, and rests on the first
+    token elsewhere, copies. Its score is above chance as it is, and supports the name if it is LEAST_SCORE of the way
+    from the best rival to 1: on a few repeated words some pattern of tokens is always a little ahead.
     """
     scores = {name: np.where(enough[name], score, -1) for name, score in scores.items()}
-    named = {
-        name: score.round(DIGITS) >= np.round(least.get(name, LEAST_SCORE), DIGITS) for name, score in scores.items()
-    }
+    most = _best({name: scores[name] for name in NAMES})[1].round(DIGITS)
+    named = {name: scores[name].round(DIGITS) >= np.maximum(np.round(least[name], DIGITS), most) for name in NAMES}
     names, best = _best({name: np.where(named[name], scores[name], -1) for name in NAMES})
     best_of_tokens = np.zeros_like(best)
     for name, others in rivals.items():
-        score = scores[name].round(DIGITS)
-        wins = named[name] & (score > np.maximum(_best(others)[1].round(DIGITS), best_of_tokens))
+        score, rival = scores[name].round(DIGITS), _best(others)[1]
+        ahead = score >= np.round(rival + LEAST_SCORE * (1 - rival), DIGITS)
+        wins = ahead & (score > np.maximum(rival.round(DIGITS), best_of_tokens))
         names, best = np.where(wins, name, names), np.where(wins, scores[name], best)
         best_of_tokens = np.where(wins, score, best_of_tokens)
     table = np.stack(list(scores.values()), axis=-1)

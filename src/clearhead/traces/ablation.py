@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clearhead.traces.naming import numbered
+from clearhead.traces.naming import concerns
 
 if TYPE_CHECKING:
     from clearhead.traces.result import Trace
@@ -23,7 +23,7 @@ class Ablation:
     way: str | Trace
 
     def concerns(self, path: str) -> bool:
-        return self.layer == path if isinstance(self.layer, str) else self.layer == numbered(path)[1]
+        return concerns(self.layer, path)
 
 
 def checked(ablate: Mapping[Any, Any] | None) -> list[Ablation]:

@@ -7,52 +7,29 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from clearhead.files import write_whole
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from clearhead.traces.progress import showing
+from clearhead.traces.tables import HeadScores
 
 VERSION = 1
 
 
-@dataclass(frozen=True)
-class Effects:
-    """What a number becomes without each head, less what it is with all of them.
+@dataclass(frozen=True, eq=False, repr=False)
+class Effects(HeadScores):
+    """What a number becomes without each head, less what it is with all of them, by the names of the layers.
 
-    names: the layers. values (layers, h): the differences, NaN where a layer has no such head. baseline: the number
-    with all heads. Printed, the heads that matter most.
+    baseline: the number with all heads. way: what stood in for a head. Printed, the heads that matter most.
     """
 
-    names: list[str]
-    values: np.ndarray
     baseline: float
     way: str
 
-    def largest(self, count: int = 10) -> list[tuple[str, int, float]]:
-        """The heads that change the number most: layer, head, difference."""
-        order = np.argsort(-np.abs(np.nan_to_num(self.values)), axis=None)[
-            : min(count, int(np.isfinite(self.values).sum()))
-        ]
-        places = (np.unravel_index(place, self.values.shape) for place in order)
-        return [(self.names[layer], int(head), float(self.values[layer, head])) for layer, head in places]
-
-    def __str__(self) -> str:
-        found = self.largest()
-        wide = max((len(name) for name, _, _ in found), default=0)
-        lines = [f"{name:{wide}}  head {head:3}  {value:+.6g}" for name, head, value in found]
-        return "\n".join([f"{self.baseline:.6g} with all heads; without one ({self.way}):", *lines])
-
-    def plot(self, **options: Any) -> Figure:
-        """A figure of layers × heads."""
-        from clearhead.figures import visualize_layers
-
-        return visualize_layers(np.nan_to_num(self.values), label=f"Δ ({self.way})", layer_names=self.names, **options)
+    def title(self) -> str:
+        return f"{self.baseline:.6g} with all heads; without one ({self.way}):"
 
 
 def measured(
@@ -67,19 +44,14 @@ def measured(
     """The effect of every head of some layers, {path: how many heads}: see `Trace.effects`."""
     done = _Done(None if resume is None else Path(resume), {"way": way, "heads": heads, "version": VERSION})
     baseline = done.number("all", lambda: _run(model, measure, None))
-    values = np.full((len(heads), max(heads.values(), default=0)), np.nan)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not (progress and console.is_terminal)) as bar:
-        task = bar.add_task("", total=sum(heads.values()))
-        for row, (name, count) in enumerate(heads.items()):
-            for head in range(count):
-                bar.update(task, description=f"{name} {head}")
-                measuring = functools.partial(_run, model, measure, {(name, head): way})
-                number = done.number(f"{name} {head}", measuring)
-                values[row, head] = number - baseline
-                bar.advance(task)
-    return Effects(list(heads), values, baseline, way)
+    values = {name: np.zeros(count) for name, count in heads.items()}
+    heads_in_order = {f"{name} {head}": (name, head) for name, count in heads.items() for head in range(count)}
+    with showing(progress, list(heads_in_order)) as steps:
+        for step in steps:
+            name, head = heads_in_order[step]
+            number = done.number(step, functools.partial(_run, model, measure, {(name, head): way}))
+            values[name][head] = number - baseline
+    return Effects(values, f"Δ ({way})", baseline, way)
 
 
 def _run(model: Any, measure: Callable[[], Any], ablate: dict[Any, str] | None) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from clearhead import masks
-from clearhead.tensors import to_numpy
+from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.watching import Position
+from clearhead.traces.by_distance import ByDistance, joined
 from clearhead.traces.pieces import Piece
 from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
 
@@ -24,7 +25,7 @@ class Part(NamedTuple):
     q: np.ndarray
     keys: range
     mask: masks.Mask | None
-    bias: np.ndarray | None
+    bias: np.ndarray | ByDistance | None
 
 
 @dataclass(eq=False)
@@ -52,6 +53,7 @@ class Layer:
     last_key: torch.Tensor | None = None
     whole: torch.Tensor | None = None  # all keys, where they are compared
     joined: tuple[np.ndarray, np.ndarray] | None = None
+    gradient: np.ndarray | None = None  # (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
 
     @property
     def batch(self) -> int:
@@ -90,7 +92,7 @@ class Layer:
         k: torch.Tensor,
         v: torch.Tensor | None,
         mask: masks.Mask | None,
-        bias: torch.Tensor | None,
+        bias: torch.Tensor | ByDistance | None,
         keep: Keep,
     ) -> None:
         """One more call: its queries, those of its keys and values that are new, and its mask."""
@@ -110,13 +112,27 @@ class Layer:
             self.whole = torch.cat([kept, new.detach()], dim=-2)
         if not self.kept:
             return
-        added = None if bias is None else _array(torch.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k)))
+        added: Any = bias
+        if isinstance(bias, torch.Tensor):
+            added = _array(torch.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k)))
         self.parts.append(Part(keep(_array(q)), range(first, first + n_k), mask, added))
         if new.shape[-2]:
             self.keys.append(keep(_array(new)))
             if v is not None:
                 self.values.append(keep(_array(v[..., fresh, :])))
-        self._note_padding(position, mask, bias, k)
+        self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
+
+    def take_gradient(self, gradient: torch.Tensor) -> None:
+        """What a backward pass gave for the output of the heads; several add up, as in torch."""
+        own = _array(gradient.reshape((1,) * (4 - gradient.ndim) + gradient.shape))
+        self.gradient = own if self.gradient is None else self.gradient + own
+
+    def gradient_of(self, entry: int) -> np.ndarray | None:
+        """The gradient of one sequence of the batch, without its padding: (h, n_q, d_v)"""
+        if self.gradient is None or self.gradient.shape[-2] != self.n_q:
+            return None
+        queries, _ = self.places(entry)
+        return self.gradient[entry][:, queries.start : queries.stop]
 
     def _forget_from(self, position: int) -> None:
         """Take back what was kept from a position on: steps that a model guessed and took back."""
@@ -193,14 +209,16 @@ class Layer:
             )
         return self.joined
 
-    def _bias(self, entry: int, queries: range, keys: range) -> np.ndarray | None:
-        """What is added to the scores of a sequence: (heads, n_q, n_k), heads perhaps 1"""
+    def _bias(self, entry: int, queries: range, keys: range) -> np.ndarray | ByDistance | None:
+        """What is added to the scores of a sequence: a table by distance, or (heads, n_q, n_k), heads perhaps 1"""
         if all(part.bias is None for part in self.parts):
             return None
+        table = self._table()
+        if table is not None:
+            return table.moved(keys.start - queries.start)
         rows = []
         for part in self.parts:
-            n_q = part.q.shape[-2]
-            own = np.zeros((1, n_q, len(part.keys)), np.float32) if part.bias is None else _of_entry(part.bias, entry)
+            own = _written_out(part, entry)
             own = own[..., : self.n_k - part.keys.start]
             after = self.n_k - part.keys.start - own.shape[-1]
             rows.append(np.pad(own, [(0, 0), (0, 0), (part.keys.start, after)]) if part.keys.start or after else own)
@@ -209,15 +227,33 @@ class Layer:
         whole = rows[0] if len(rows) == 1 else np.concatenate(rows, axis=-2)
         return whole[:, queries.start : queries.stop, keys.start : keys.stop]
 
+    def _table(self) -> ByDistance | None:
+        """What all calls alike add by distance, counted from the first query and key kept; None if they do not."""
+        tables, first = [], 0
+        for part in self.parts:
+            if not isinstance(part.bias, ByDistance):
+                return None
+            tables.append(part.bias.moved(first - part.keys.start))
+            first += part.q.shape[-2]
+        return joined(tables)
+
+
+def _written_out(part: Part, entry: int) -> np.ndarray:
+    """The bias of a call for one sequence: (heads, n_q, keys)"""
+    n_q = part.q.shape[-2]
+    if part.bias is None:
+        return np.zeros((1, n_q, len(part.keys)), np.float32)
+    return part.bias.array(n_q, len(part.keys)) if isinstance(part.bias, ByDistance) else _of_entry(part.bias, entry)
+
 
 def _shorter(part: Part, n_q: int) -> Part:
     """The first queries of a part."""
     sizes = masks.Sizes(part.q.shape[-2], len(part.keys), (part.q.shape[0],), part.q.shape[1])
     mask = part.mask
     if mask is not None:
-        rows = mask.array(*sizes[:2], batch_shape=sizes.batch_shape, heads=1)[..., :n_q, :]
+        rows = mask.array(*sizes[:2], batch_shape=sizes.batch_shape, heads=sizes.heads)[..., :n_q, :]
         mask = masks.array(rows)
-    bias = None if part.bias is None else part.bias[..., :n_q, :]
+    bias = part.bias[..., :n_q, :] if isinstance(part.bias, np.ndarray) else part.bias
     return Part(part.q[..., :n_q, :], part.keys, mask, bias)
 
 
@@ -232,13 +268,15 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
     return np.array(to_numpy(tensor.detach().cpu()), order="C", copy=True)
 
 
-def settled(options: dict[str, Any]) -> tuple[masks.Mask | None, torch.Tensor | None]:
+def settled(options: dict[str, Any], n_q: int, n_k: int) -> tuple[masks.Mask | None, torch.Tensor | ByDistance | None]:
     """The mask and the bias of a call, a mask of floats being a bias."""
     mask, bias = options.get("mask"), options.get("bias")
     if bias is not None and not isinstance(bias, torch.Tensor):
-        raise NotImplementedError(f"trace does not take a bias by distance yet, got {bias!r}; pass it as a tensor")
+        bias = ByDistance.told(bias, n_q, n_k)
     if isinstance(mask, torch.Tensor):
         if mask.is_floating_point():
+            if isinstance(bias, ByDistance):  # the mask has a number for every place already
+                bias = to_torch(bias.array(n_q, n_k)).to(mask)
             return None, mask if bias is None else bias + mask
         return masks.array(to_numpy(mask.detach().cpu())), bias
     return mask, bias

@@ -51,6 +51,11 @@ def is_wanted(path: str, layers: object) -> bool:
     return any(x == number if isinstance(x, int) else path == x or path.startswith(f"{x}.") for x in asked)
 
 
+def concerns(layer: int | str, path: str) -> bool:
+    """Whether a layer, by number or by path, is the one at a path."""
+    return layer == path if isinstance(layer, str) else layer == numbered(path)[1]
+
+
 def checked_layers(layers: object) -> None:
     """layers is None, a number, a path, or several of those."""
     asked = [] if layers is None else [layers] if isinstance(layers, (int, str)) else layers

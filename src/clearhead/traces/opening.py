@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from clearhead import checks
 from clearhead.textbook.module import Module
 from clearhead.traces.ablation import Ablation, checked
+from clearhead.traces.edges import Cut, checked_cuts
 from clearhead.traces.naming import checked_layers
 from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
@@ -33,7 +34,10 @@ def trace(
     map_size: int = 512,
     keep: str | Path = "memory",
     ablate: Mapping[Any, Any] | None = None,
+    cut_scores: Mapping[Any, Any] | None = None,
+    cut_weights: Mapping[Any, Any] | None = None,
     values: bool = False,
+    gradients: bool = False,
     slow: bool = False,
 ) -> Iterator[Trace]:
     """See the attention of every head of a model that is called in the block.
@@ -56,7 +60,16 @@ def trace(
         ablate: heads to take out, {(layer, head): "zero"}, the layer by number or module path; a layer alone is all of
             its heads. What the head adds, before the output projection, becomes zero, its "mean" over the positions
             of each sequence that are no padding, or what it is in another trace, of as many tokens, that kept values.
-        values: keep values too, for `ablate` to take heads from and for what needs them.
+        cut_scores: edges to cut before the softmax, {(layer, head): (queries, keys)}: those queries cannot look at
+            those keys, and their other weights grow to sum to 1 again, as the views show. Queries and keys are
+            positions in the model's input, padding included: a number, a slice or a sequence of numbers; a list has
+            several pairs.
+        cut_weights: edges to cut after the softmax, written likewise: those weights become 0 and the others stay what
+            they are, so that a query takes in less. The views show the weights that the softmax gave.
+        values: keep values too, and find out where the model's heads lead to: for `ablate` to take heads from, and for
+            `Trace.value_norms` and `Trace.attribution`.
+        gradients: keep values, and what a backward pass gives for the output of the heads, for `Trace.relevance`: call
+            backward on one number, such as a logit, in the block or after it.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -68,18 +81,25 @@ def trace(
     checks.count("top_k", top_k, least=0)
     checks.count("map_size", map_size, least=0)
     checked_layers(layers)
-    taken_out = checked(ablate)
+    changes: dict[str, Any] = {
+        "ablate": checked(ablate),
+        "cut_scores": checked_cuts("cut_scores", cut_scores),
+        "cut_weights": checked_cuts("cut_weights", cut_weights),
+    }
+    changed = any(changes.values())
     options = {"top_k": top_k, "map_size": map_size}
     place = None if keep == "memory" else checked_target(keep)
     if (written_in_numpy := textbook_model(model)) is not None:
-        with _returned(model, written_in_numpy, layers, taken_out, options) as found:
+        with _returned(model, written_in_numpy, layers, changed, options) as found:
             yield found
         if place is not None:
             found.save(place)
         return
     can_be_watched = _check_model(model, slow)
-    if not can_be_watched and taken_out:
-        raise NotImplementedError(f"no head can be taken out of {type(model).__name__}: {_refusal(model)}")
+    if not can_be_watched and changed:
+        raise NotImplementedError(
+            f"no head can be taken out of {type(model).__name__}, and no edge cut: {_refusal(model)}"
+        )
     if not can_be_watched:
         with _asked(model, layers, options) as found:
             yield found
@@ -92,13 +112,16 @@ def trace(
     with contextlib.ExitStack() as until_the_end:
         scratch = None if place is None else until_the_end.enter_context(Scratch(place))
         put = (lambda array: array) if scratch is None else scratch.put
-        recorder = Recorder(model, layers, put, values=values, ablate=taken_out)
+        recorder = Recorder(model, layers, put, values=values, gradients=gradients, **changes)
         takes = _Takes(recorder)
         found = Trace(takes, _about(model), **options)
+        if recorder.stream is not None:
+            found.facts = recorder.stream.facts
+            until_the_end.enter_context(recorder.stream.watching())
         with _hooked(recorder), _on_the_kernels(model), watched(recorder):
             yield found
         _check_arrivals(recorder)
-        _check_ablations(recorder)
+        _check_changes(recorder)
         if place is not None:
             write(place, found)
             takes.stored = opened(place)[0]
@@ -140,12 +163,12 @@ def _about(model: nn.Module) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _returned(
-    model: object, inner: Module, layers: Any, taken_out: list[Ablation], options: dict[str, int]
-) -> Iterator[Trace]:
+def _returned(model: object, inner: Module, layers: Any, changed: bool, options: dict[str, int]) -> Iterator[Trace]:
     """A trace of the weights that the textbook's layers return."""
-    if taken_out:
-        raise NotImplementedError(f"no head can be taken out of {type(inner).__name__}, which is the textbook's")
+    if changed:
+        raise NotImplementedError(
+            f"no head can be taken out of {type(inner).__name__}, which is the textbook's, and no edge cut"
+        )
     recorder = NumpyRecorder(inner, layers)
     takes: list[Any] = []
     with recorder.watching():
@@ -192,8 +215,9 @@ def _is_on_the_interface(model: nn.Module) -> bool:
 
 
 def _has_ours(model: nn.Module) -> bool:
-    """Whether there are modules of clearhead.torch in a model."""
-    return any(type(module).__module__.startswith("clearhead.torch.") for module in model.modules())
+    """Whether there are modules of clearhead.torch in a model, or of a class made of one."""
+    kinds = {kind for module in model.modules() for kind in type(module).__mro__}
+    return any(kind.__module__.startswith("clearhead.torch.") for kind in kinds)
 
 
 @contextlib.contextmanager
@@ -231,14 +255,14 @@ def _check_arrivals(recorder: Recorder) -> None:
     raise NotImplementedError(_refusal(recorder.model))
 
 
-def _check_ablations(recorder: Recorder) -> None:
-    """A head that was to be taken out and is not there is an error."""
-    for ablation in recorder.ablate:
-        if not any(ablation.concerns(path) for path in recorder.arrived):
-            layers = ", ".join(recorder.arrived)
-            raise ValueError(
-                f"no layer {ablation.layer!r} was called, of which a head was to be ablated; {layers} were"
-            )
+def _check_changes(recorder: Recorder) -> None:
+    """A head that was to be taken out, or whose edges were to be cut, and is not there is an error."""
+    layers = ", ".join(recorder.arrived)
+    changes: list[Ablation | Cut] = [*recorder.ablate, *recorder.cut_scores, *recorder.cut_weights]
+    for change in changes:
+        if not any(change.concerns(path) for path in recorder.arrived):
+            what = "a head was to be ablated" if isinstance(change, Ablation) else f"{change.option} was to cut edges"
+            raise ValueError(f"no layer {change.layer!r} was called, of which {what}; {layers} were")
 
 
 def _not_called(model: object) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from clearhead import masks
 from clearhead.kernels.observation import Observation, Watched
 from clearhead.kernels.sums import Sums
+from clearhead.traces.by_distance import ByDistance
 from clearhead.views import View
 
 Labels = Sequence[object] | None
@@ -27,22 +28,25 @@ class Piece:
     q: np.ndarray
     k: np.ndarray
     mask: masks.Mask | None = None
-    bias: np.ndarray | None = None
+    bias: np.ndarray | ByDistance | None = None
     sinks: np.ndarray | None = None
     scale: float | None = None
     softcap: float | None = None
     slow: bool = False
     seen: Watched | None = None
     v: np.ndarray | None = None  # (h_kv, n_k, d_v), where values were kept
+    gradient: np.ndarray | None = None  # (h, n_q, d_v), of what the heads gave, where there was a backward pass
     views: dict[Any, View] = field(default_factory=dict)
 
     def view(self, top_k: int, map_size: int, tokens: Labels = None, key_tokens: Labels = None) -> View:
         """The view of it, made when it is first asked for."""
         key = tuple(None if x is None else tuple(x) for x in (tokens, key_tokens))
         if key not in self.views:
-            labels = None if tokens is None and key_tokens is None else (tokens, key_tokens)
+            alike = None if key_tokens is tokens else key_tokens  # one list names queries and keys that are the same
+            labels = None if tokens is None and key_tokens is None else (tokens, alike)
+            bias = self.bias.relative() if isinstance(self.bias, ByDistance) else self.bias
             self.views[key] = View(
-                self.q, self.k, None, np.asarray, top_k=top_k, map_size=map_size, mask=self.mask, bias=self.bias,
+                self.q, self.k, None, np.asarray, top_k=top_k, map_size=map_size, mask=self.mask, bias=bias,
                 sinks=self.sinks, scale=self.scale, softcap=self.softcap, tokens=labels, padding=False, seen=self.seen,
             )  # fmt: skip
             view = self.views[key]

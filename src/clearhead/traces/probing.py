@@ -1,7 +1,15 @@
 """An input that shows induction heads, and what is published about heads, each by its own definition.
 
-induction   the mean weight on the token after the one that was the same as the query's, on a random sequence that is
-            given twice: the mean of the diagonal 1 − L (TransformerLens, Main_Demo)
+Of induction there are three published scores, which are not equal. All are about the key p + 1 after an earlier place p
+of the query's token:
+
+diagonal    on a random sequence that is given twice, the mean weight on the place after the first occurrence: the mean
+            of the diagonal 1 − L (TransformerLens, Main_Demo). `probe`
+detector    on any text, the part of all attention that lies on such keys: Σ A ⊙ D / Σ A, D being 1 there
+            (TransformerLens, head_detector). `induction`
+repeated    on any text, the attention on such keys by the queries that have one: Σ A ⊙ D / repeated queries
+            (Neuronpedia, compute-head-metrics). `induction`
+
 sink        received(k) / (n − k), averaged over what may look at key k, at the first token; a head is a sink head from
             0.3 on (Attention-Sink, sail-sg)
 """
@@ -13,8 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clearhead import checks
+from clearhead.tensors import on_host
+from clearhead.textbook.pattern_scores import checked_tokens
 from clearhead.traces.stacking import Runs
-from clearhead.views import View
+from clearhead.views import View, repeats
 
 if TYPE_CHECKING:
     from clearhead.traces.result import Trace
@@ -23,12 +33,22 @@ SINK = 0.3
 
 
 class Probe(NamedTuple):
-    """A probe's scores, (layers, h) each, NaN where a layer has no such head, and the layers' names."""
+    """A probe's scores, (layers, h) each, NaN where a layer has no such head, and the layers' names.
+
+    induction: the mean of the diagonal 1 − L (TransformerLens, Main_Demo)
+    """
 
     names: list[str]
     induction: np.ndarray
     previous_token: np.ndarray
     duplicate_token: np.ndarray
+
+
+class Induction(NamedTuple):
+    """Two published scores of induction on a text, (h) each, which differ in what they divide by."""
+
+    detector: np.ndarray
+    repeated: np.ndarray
 
 
 def probe(
@@ -40,7 +60,8 @@ def probe(
     given. first: an id to begin with, such as a model's beginning of text; the model's own unless given, if it has one.
 
     Scores are means over the second reading of the weight on the token after the first occurrence (induction), on the
-    first occurrence itself (duplicate_token) and, over all, on the token before (previous_token).
+    first occurrence itself (duplicate_token) and, over all, on the token before (previous_token). Of the published
+    scores of induction this is TransformerLens's mean of the diagonal 1 − L.
     """
     import torch
 
@@ -83,13 +104,34 @@ def weight_at(view: View, queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return np.asarray(view.mass(Runs(low, high)))[..., queries].mean(-1)
 
 
+def induction(view: View, token_ids: Any) -> Induction:
+    """How much of each head's attention lies on what followed earlier places of the query's token, by two definitions.
+
+    token_ids (n): the tokens of the keys, of which the queries are the last. See the top of `clearhead.traces.probing`;
+    the third definition is `clearhead.probe`, which makes its own text.
+    """
+    ids = checked_tokens(on_host(token_ids), view.n_q, view.n_k, view.batch_shape)
+    mass = repeats.masses(view, ids)["induction"].mass.astype(np.float64)
+    before = np.concatenate([np.zeros_like(ids[..., :1], np.bool_), ids[..., 1:] == ids[..., :-1]], axis=-1)
+    own = before[
+        ..., view.n_k - view.n_q :
+    ]  # where the token before is the same, what followed it is the query's place
+    mass = mass + np.where(own, np.asarray(view.on_self), 0)
+    place = np.arange(view.n_q) + view.n_k - view.n_q
+    _, first, number = np.unique(ids, return_index=True, return_inverse=True)
+    again = first[number[view.n_k - view.n_q :]] < place
+    total = np.asarray(view.total).sum(axis=-1, dtype=np.float64)
+    found = np.where(again, mass, 0).sum(axis=-1)
+    return Induction(found / np.maximum(total, np.finfo(np.float64).tiny), found / max(int(again.sum()), 1))
+
+
 def sinks(view: View) -> np.ndarray:
-    """How much attention the first token gets from each query that may look at it, on average: (h)"""
+    """How much attention the first token gets from each query that may look at it, on average: (h) (Attention-Sink)"""
     return np.asarray(view.received)[..., 0] / view.n_q
 
 
 def sink_share(trace: Trace) -> float:
-    """The share of heads that are sink heads."""
+    """The share of heads that are sink heads: those whose first token gets more than 0.3 (Attention-Sink, sail-sg)."""
     scores = np.concatenate([np.ravel(sinks(view)) for view in trace])
     return float((scores > SINK).mean())
 

@@ -15,9 +15,12 @@ from torch import nn
 from clearhead.tensors import to_numpy
 from clearhead.torch.watching import Position
 from clearhead.traces.ablation import Ablation
+from clearhead.traces.cutting import cut_before, share_left
+from clearhead.traces.edges import Cut
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
+from clearhead.traces.stream import Stream
 
 
 @dataclass(eq=False)
@@ -28,16 +31,28 @@ class Forward:
     source_ids: np.ndarray | None = None  # what an encoder read, if there is one
     ids: np.ndarray | None = None
     stepped: int = 0  # the last forward that went on with an earlier one
+    scales: list[np.ndarray] = field(default_factory=list)  # (b, n) each: how the last norm stretched each position
 
 
 class Recorder:
     """The watcher behind `trace`."""
 
     def __init__(
-        self, model: nn.Module, layers: Any, keep: Keep, *, values: bool = False, ablate: Sequence[Ablation] = ()
+        self,
+        model: nn.Module,
+        layers: Any,
+        keep: Keep,
+        *,
+        values: bool = False,
+        gradients: bool = False,
+        ablate: Sequence[Ablation] = (),
+        cut_scores: Sequence[Cut] = (),
+        cut_weights: Sequence[Cut] = (),
     ) -> None:
-        self.model, self.layers, self.keep, self.values = model, layers, keep, values
-        self.ablate = list(ablate)
+        self.model, self.layers, self.keep = model, layers, keep
+        self.values, self.gradients = values or gradients, gradients
+        self.stream = Stream(model) if self.values else None
+        self.ablate, self.cut_scores, self.cut_weights = list(ablate), list(cut_scores), list(cut_weights)
         self.ablated = 0  # calls of attention in which a head was replaced
         self.names = {id(module): name for name, module in model.named_modules()}
         self.thread = threading.get_ident()
@@ -60,8 +75,12 @@ class Recorder:
         self.depth += 1
 
     def left(self, module: nn.Module, *_: Any) -> None:
-        if threading.get_ident() == self.thread and self.depth:
-            self.depth -= 1
+        if threading.get_ident() != self.thread or not self.depth:
+            return
+        self.depth -= 1
+        if self.depth == 0 and self.stream is not None and self.forwards:
+            scales = self.stream.taken_scales()
+            self.forwards[-1].scales += [] if scales is None else [scales]
 
     def __call__(
         self,
@@ -73,13 +92,23 @@ class Recorder:
         v: torch.Tensor,
         **options: Any,
     ) -> torch.Tensor:
-        output: torch.Tensor = compute(q, k, v, **options)
         path = self.names.get(id(module))
         if path is None:
-            return output
+            unchanged: torch.Tensor = compute(q, k, v, **options)
+            return unchanged
+        place = position, q.shape[-3] if q.ndim > 2 else 1, (q.shape[-2], k.shape[-2])
+        options = cut_before(options, path, self.cut_scores, *place)
+        left = cut_before(options, path, self.cut_weights, *place)
+        output: torch.Tensor = compute(q, k, v, **left)
+        if left is not options:
+            output = output * share_left(q, k, v, options, left)
         name = self.record(path, position, q, k, v, options)
         changed = replaced(output, path, name, self.ablate, position.real)
         self.ablated += changed is not output
+        if self.stream is not None:
+            self.stream.gave(path, changed)
+        if self.gradients and changed.requires_grad:
+            changed.register_hook(self.forwards[-1].layers[name].take_gradient)
         return changed
 
     def record(
@@ -99,7 +128,7 @@ class Recorder:
         q, k, v = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k, v))
         forward = self._forward(name, position, k)
         layer = forward.layers.get(name)
-        mask, bias = settled(options)
+        mask, bias = settled(options, q.shape[-2], k.shape[-2])
         if layer is None:
             layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers))
             if position.grows and sum(other.grows for other in forward.layers.values()) == 1:

@@ -8,17 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.text import token_labels
+from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
+from clearhead.traces.tables import HeadScores
 from clearhead.traces.takes import Take
-from clearhead.views import Patterns, View
+from clearhead.views import Distances, Patterns, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from clearhead.traces.attribution import Attribution
     from clearhead.traces.effects import Effects
+    from clearhead.traces.value_norms import ValueNorms
 
 
 class Trace:
@@ -47,6 +52,8 @@ class Trace:
         self._tokenizer: Any = None
         self._text: str | None = None
         self._labels: dict[int, tuple[Any, Any]] = {}
+        self._model: Any = None
+        self.facts = Facts()  # where the heads lead to, where values were kept
 
     # Parts of it
 
@@ -64,8 +71,17 @@ class Trace:
 
     def _part(self, takes: list[Take], entry: int | None) -> Trace:
         part = Trace(takes, self.about, top_k=self._top_k, map_size=self._map_size, entry=entry)
-        part._tokenizer, part._text = self._tokenizer, self._text
+        part._tokenizer, part._text, part.facts, part._model = (
+            self._tokenizer,
+            self._text,
+            self.facts,
+            self._known_model(),
+        )
         return part
+
+    def _known_model(self) -> Any:
+        """The model that was traced, where it was traced in this process."""
+        return getattr(getattr(self._takes, "recorder", None), "model", self._model)
 
     def _take(self) -> Take:
         if not self._takes:
@@ -241,7 +257,7 @@ class Trace:
 
         checks.choice("way", way, ("zero", "mean"))
         checked_layers(layers)
-        model = getattr(getattr(self._takes, "recorder", None), "model", None) if model is None else model
+        model = self._known_model() if model is None else model
         if model is None:
             raise ValueError(
                 "this trace does not know its model any more; give it: trace.effects(measure, model=model)"
@@ -253,6 +269,75 @@ class Trace:
             if ":" not in name and is_wanted(name, layers)
         }
         return measured(model, heads, measure, way=way, resume=resume, progress=progress)
+
+    def distances(self) -> dict[str, Distances]:
+        """How far away the heads of each layer look, by `View.distances`; `mean_distance` has the means as a table."""
+        return {name: self._view(name).distances() for name in self.names}
+
+    def mean_distance(self) -> HeadScores:
+        """How far back each head looks: the mean of i − j under its weights."""
+        return HeadScores({name: np.asarray(found.mean) for name, found in self.distances().items()}, "mean of i − j")
+
+    def retrieval(self, needle: Any, generated: Any) -> HeadScores:
+        """The retrieval score of each head for a needle in a long text (Wu et al., 2024, Retrieval_Head).
+
+            out = model.generate(ids, max_new_tokens=20)        # in the block
+            trace.retrieval(slice(100, 112), out[0, ids.shape[1]:])
+
+        Each generated token counts 1 / needle length for a head whose strongest key, where it was generated, lies in
+        the needle and is that token. needle: a run of positions in the text, a slice or a range, padding left out.
+        generated: the ids that the model added, with the last, which it never read itself.
+        """
+        from clearhead.traces.retrieval import retrieval
+
+        return retrieval(self, needle, generated)
+
+    def value_norms(self, *, projections: Mapping[str, Any] | None = None, model: Any = None) -> ValueNorms:
+        """Attention × value norm, A · ‖v W_Oʰ‖ (Kobayashi et al., 2020): weights by the length of what they move.
+
+        Needs values: trace(model, values=True). projections: output projections that were not found, or others, by the
+        layer's name: a module, or a matrix (h·d_v, width). model: the one traced, where this trace is from a file.
+        """
+        from clearhead.traces.value_norms import value_norms
+
+        return value_norms(self, projections, model)
+
+    def attribution(
+        self,
+        token: int,
+        position: int = -1,
+        *,
+        against: int | None = None,
+        projections: Mapping[str, Any] | None = None,
+        model: Any = None,
+    ) -> Attribution:
+        """Direct logit attribution: what each head, and each token that it looks at, adds to a logit by itself.
+
+        The logit of `token` at a position, or how much it is above that of `against`; with the scale of the last norm
+        held fast, it is a sum over heads, and a head's part a sum over keys. Needs values: trace(model, values=True).
+        projections, model: as in `value_norms`.
+
+        Raises:
+            NotImplementedError: what heads give does not reach the logits as it is, as where a norm follows the output
+                projection (Gemma 2 and 3), or the stream is normed between blocks (BERT), or scaled (Granite).
+        """
+        from clearhead.traces.attribution import attribution
+
+        return attribution(self, token, position, against=against, projections=projections, model=model)
+
+    def relevance(self, position: int = -1, *, progress: bool = True) -> Float[np.ndarray, " n"]:
+        """Gradient × attention for one target (Chefer et al., 2021): how relevant each position is to it: → (n)
+
+            with ch.trace(model, gradients=True) as trace:
+                model(ids).logits[0, -1, token].backward()
+            trace.relevance(-1)
+
+        The row at `position` of R, with R = 1 before the first layer and R ← R + mean over heads of (∇A ⊙ A)₊ R in
+        each, and ∇A[q, k] = dO_q · v_k; streamed, a strip of queries at a time.
+        """
+        from clearhead.traces.relevance import relevance
+
+        return relevance(self, position, progress=progress)
 
     def save(self, path: str | Path) -> None:
         """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""

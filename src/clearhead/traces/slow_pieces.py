@@ -34,6 +34,10 @@ class Written:
             )
         return self._pieces[name, entry]
 
+    def scales(self, entry: int) -> np.ndarray | None:
+        """By how much the last norm stretched each position, which is not known here."""
+        return None
+
     def _places(self, entry: int, n: int) -> range:
         fits = self.real is not None and self.real.shape[-1] == n
         run = run_of(self.real[entry]) if fits and self.real is not None else None

@@ -12,6 +12,7 @@ import json
 import secrets
 import struct
 import zlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from safetensors import SafetensorError, safe_open
 import clearhead
 from clearhead import masks
 from clearhead.files import unfinished
+from clearhead.traces.by_distance import ByDistance
+from clearhead.traces.facts import Facts
 from clearhead.traces.pieces import Piece, observed, observed_arrays
 from clearhead.traces.stacking import Runs
 
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
     from clearhead.traces.result import Trace
 
 KEY = "clearhead"  # the one entry of the header
-KIND, VERSION = "trace", 1
+KIND, VERSION = "trace", 2
+READABLE = (1, 2)  # the first had neither a bias by distance nor gradients
 TYPES = {
     "F16": np.dtype(np.float16), "F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "I32": np.dtype(np.int32),
     "I64": np.dtype(np.int64), "U8": np.dtype(np.uint8),
@@ -42,12 +46,12 @@ def write(path: Path, trace: Trace) -> None:
     path = checked_target(path)
     description: dict[str, Any] = {
         "kind": KIND, "version": VERSION, "clearhead": clearhead.__version__, "about": trace.about,
-        "top_k": trace._top_k, "map_size": trace._map_size, "calls": [],
+        "top_k": trace._top_k, "map_size": trace._map_size, "facts": asdict(trace.facts), "calls": [],
     }  # fmt: skip
     with unfinished(path) as draft, draft.open("wb") as file:
         layers = sum(len(take.names) * take.batch for take in trace._takes)
         names = sum(len(name) for take in trace._takes for name in take.names for _ in range(take.batch))
-        room = _rounded(65_536 + 4_000 * layers + 40 * names + _length_of_ids(trace))
+        room = _rounded(65_536 + 4_000 * layers + 48 * names + _length_of_ids(trace))
         writer = _Writer(file, room)
         for number, take in enumerate(trace._takes):
             sequences = []
@@ -58,8 +62,10 @@ def write(path: Path, trace: Trace) -> None:
                     name: _write_piece(writer, f"{number}/{entry}/{name}", take.piece(name, entry), trace)
                     for name in take.names
                 }
+                scales = take.scales(entry)
                 sequences.append(
                     {
+                        "scales": None if scales is None else scales.tolist(),
                         "ids": None if own is None else own.tolist(),
                         "source_ids": None if source is None else source.tolist(),
                         "labels": labels[0],
@@ -77,7 +83,8 @@ def _length_of_ids(trace: Trace) -> int:
     for take in trace._takes:
         for entry in range(take.batch):
             ids = [x for x in take.ids(entry) if x is not None]
-            length += sum(24 * len(x) for x in ids)
+            scales = take.scales(entry)
+            length += sum(24 * len(x) for x in ids) + (0 if scales is None else 26 * len(scales))
             if trace._tokenizer is not None:
                 length += sum(12 * len(str(label)) + 8 for x in trace._labelled(take, entry) for label in x or ())
     return length
@@ -100,12 +107,16 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
             allowed = piece.mask.array(*sizes[:2], heads=piece.q.shape[0])
             allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
             arrays["allowed"] = np.packbits(allowed, axis=-1)
-    for part in ("bias", "sinks", "v"):
-        if (array := getattr(piece, part)) is not None:
+    for part in ("bias", "sinks", "v", "gradient"):
+        if isinstance(array := getattr(piece, part), np.ndarray):
             arrays[part] = array
+    first = 0
+    if isinstance(piece.bias, ByDistance):
+        arrays["bias_table"], first = piece.bias.table, piece.bias.first
     for part, array in arrays.items():
         writer.put(f"{name}/{part}", array)
-    return {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
+    told = {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
+    return told | ({"bias_first": first} if "bias_table" in arrays else {})
 
 
 class _Writer:
@@ -152,7 +163,9 @@ def load_trace(path: str | Path) -> Trace:
     from clearhead.traces.result import Trace
 
     takes, description = opened(Path(path))
-    return Trace(takes, description["about"], top_k=description["top_k"], map_size=description["map_size"])
+    trace = Trace(takes, description["about"], top_k=description["top_k"], map_size=description["map_size"])
+    trace.facts = Facts(**description.get("facts", {}))
+    return trace
 
 
 def opened(path: Path) -> tuple[list[Any], dict[str, Any]]:
@@ -179,7 +192,7 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("kind") != KIND:
         what = description.get("kind", "something else") if isinstance(description, dict) else "something else"
         raise ValueError(f"{path} is not a trace but holds {what}; trace.save writes traces")
-    if description.get("version") != VERSION:
+    if description.get("version") not in READABLE:
         raise ValueError(
             f"{path} was written by clearhead {description.get('clearhead', '?')}, in version "
             f"{description.get('version')} of the format, and this one reads version {VERSION}; install that clearhead"
@@ -245,10 +258,11 @@ class Stored:
             elif "allowed" in found:
                 n_k = found["k"].shape[-2]
                 mask = masks.array(np.unpackbits(found["allowed"], axis=-1, count=n_k).astype(np.bool_))
+            bias = ByDistance(found["bias_table"], told["bias_first"]) if "bias_table" in found else found.get("bias")
             seen = {**found, "top_indices": found["top_indices"].astype(np.int64)}
             self._pieces[name, entry] = Piece(
-                found["q"], found["k"], mask, found.get("bias"), found.get("sinks"), told["scale"], told["softcap"],
-                told["slow"], observed(seen), found.get("v"),
+                found["q"], found["k"], mask, bias, found.get("sinks"), told["scale"], told["softcap"],
+                told["slow"], observed(seen), found.get("v"), found.get("gradient"),
             )  # fmt: skip
         return self._pieces[name, entry]
 
@@ -256,6 +270,11 @@ class Stored:
         told = self.sequences[entry]
         own, source = (None if told[x] is None else np.asarray(told[x], np.int64) for x in ("ids", "source_ids"))
         return own, source
+
+    def scales(self, entry: int) -> np.ndarray | None:
+        """By how much the last norm stretched each position, if that was known."""
+        told = self.sequences[entry].get("scales")
+        return None if told is None else np.asarray(told, np.float64)
 
     def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
         """The labels that were saved, if there were any."""

@@ -40,7 +40,21 @@ class Recorded:
             if not layer.grows and layer.n_q != layer.n_k:
                 layer.query_real = self._real_queries(layer.n_q)
             self._pieces[key] = layer.piece(entry)
+        self._pieces[key].gradient = layer.gradient_of(entry)  # which may have come since
         return self._pieces[key]
+
+    def scales(self, entry: int) -> np.ndarray | None:
+        """By how much the last norm stretched each position of a sequence that is no padding, where it is known."""
+        if not self.forward.scales:
+            return None
+        whole = np.concatenate(self.forward.scales, axis=-1)
+        for name in self.names:
+            layer = self.forward.layers[name]
+            if role(name) != "encoder" or not any(role(other) != "encoder" for other in self.names):
+                queries, _ = layer.places(entry)
+                if whole.shape == (layer.batch, layer.n_q):
+                    return whole[entry][queries.start : queries.stop]
+        return None
 
     def _real_queries(self, n_q: int) -> np.ndarray | None:
         """Which queries are real where they look at another sequence: as where they look at their own."""

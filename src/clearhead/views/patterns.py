@@ -52,12 +52,14 @@ class Patterns(Mapping[str, Any]):
 
     Read as a mapping, it has the scores of every pattern by name.
 
-    `labels` has the name of the pattern with the best score of those that a score supports, "mixed" if none is and
-    "none" if no query has a key left, and `score` that best score. A score supports its name if it is at least a fifth
-    of the way from what an even head would score under the same mask to 1, and uniform if it is at least a half.
-    `closest` has the two names with the best scores, (…, h, 2), supported or not: those that a mixed head is between.
-    `scores` has all by name, and `shares` how much of the attention lies on each pattern's keys, evenly or not.
-    `radius` is the distance that fits local best.
+    `labels` has the name of the pattern with the best score if the score supports it, else "mixed", and "none" if no
+    query has a key left; `score` has that best score. A score supports its name if it is at least a fifth of the way
+    from what an even head would score under the same mask to 1, and uniform if it is at least a half; a pattern of
+    tokens must be a fifth of the way from the best pattern of positions, too, on the queries it is about. `closest` has
+    the two names with the best scores, (…, h, 2), supported or not: those that a mixed head is between. `scores` has
+    all by name, and `shares` how much of the attention lies on each pattern's keys, evenly or not. `radius` is the
+    distance that fits local best. The scores are this package's own, told in `clearhead.textbook.pattern_scores`; those
+    that others publish for induction are in `clearhead.traces.induction` and `clearhead.probe`.
     """
 
     labels: Any

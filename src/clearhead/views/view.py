@@ -28,6 +28,7 @@ from clearhead.tensors import on_host
 from clearhead.views import engines, passes, tiles, windows
 from clearhead.views.averages import Average, average
 from clearhead.views.conversion import Convert, floats, handed_back, placed, taken_in
+from clearhead.views.distances import Distances, find_distances
 from clearhead.views.grouping import Labels, grouped
 from clearhead.views.padding import OnlyQueries, find_padding
 from clearhead.views.patterns import Patterns, find_patterns
@@ -290,6 +291,14 @@ class View:
     def received_from(self, shares: Float[Any, "... n_q"]) -> Float[Any, "... n_k"]:
         """The attention each key gets if queries count so much each: shares (…, h, n_q) → (…, h, n_k)"""
         return passes.received_from(self, floats("shares", shares, ndim=1))
+
+    def distances(self) -> Distances:
+        """How far away each head looks: mean, variance and log₂ histogram of i − j under its weights.
+
+        i is the query's place among the keys, of which the queries are the last, so what is positive lies back. See
+        `clearhead.views.Distances`; `distance` has the mean of |i − j| for each query.
+        """
+        return find_distances(self)
 
     def patterns(
         self,

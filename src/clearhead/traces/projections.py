@@ -1,0 +1,112 @@
+"""The output projection of a layer, W_O, cut into the rows of each head."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from clearhead.tensors import on_host
+
+if TYPE_CHECKING:
+    from clearhead.traces.result import Trace
+
+
+class Projection(NamedTuple):
+    """rows: W_O of each head; a layer gives Σ z rows + bias, with z what a head mixed. bias: 0 if there is none."""
+
+    rows: Float[np.ndarray, "h d_v width"]
+    bias: Float[np.ndarray, " width"]
+
+
+def is_projection(module: Any) -> bool:
+    """Whether a module multiplies by one matrix: a Linear, or what GPT-2 calls a Conv1D."""
+    return type(module).__name__ == "Conv1D" or isinstance(module, sys.modules["torch"].nn.Linear)
+
+
+def projection(trace: Trace, name: str, given: Mapping[str, Any] | None, model: Any) -> Projection:
+    """The output projection of a layer: the one given for it, or the one that was found while the model ran.
+
+    given: by the layer's name, a module, or a matrix (h·d_v, width) that what heads give is multiplied by
+    """
+    values = kept_values(trace, name)
+    heads, d_v = values.heads, values.v.shape[-1]
+    found = (given or {}).get(name)
+    if found is None:
+        found = _found(trace, name.partition(":")[0], model)
+    matrix, bias = _matrix(found)
+    if matrix.ndim != 2 or matrix.shape[0] != heads * d_v:
+        raise ValueError(
+            f"the output projection of {name} must have a row for each of its {heads} · {d_v} columns of heads, "
+            f"({heads * d_v}, width), got shape {matrix.shape}"
+        )
+    bias = np.zeros(matrix.shape[1]) if bias is None else bias
+    return Projection(matrix.reshape(heads, d_v, -1), bias)
+
+
+class Values(NamedTuple):
+    """v (h_kv, n_k, d_v), and how many heads share them"""
+
+    v: np.ndarray
+    heads: int
+
+    def of_heads(self) -> Float[np.ndarray, "h n_k d_v"]:
+        """For each head its own, in float64."""
+        return np.repeat(self.v.astype(np.float64), self.heads // len(self.v), axis=0)
+
+
+def kept_values(trace: Trace, name: str) -> Values:
+    """The values of a layer."""
+    take, entry = trace._sequence()
+    piece = take.piece(name, entry)
+    if piece.v is None:
+        raise ValueError(
+            "this needs the values of the model's attention, which were not kept: trace(model, values=True)"
+        )
+    return Values(piece.v, len(piece.q))
+
+
+def the_model(trace: Trace, model: Any) -> Any:
+    """The model that was traced."""
+    found = trace._known_model() if model is None else model
+    if found is None:
+        raise ValueError("this trace does not know its model any more; give it: model=model")
+    return found
+
+
+def _found(trace: Trace, path: str, model: Any) -> Any:
+    model = the_model(trace, model)
+    module = model.get_submodule(path)
+    if hasattr(module, "W_O"):  # of clearhead.torch
+        return module
+    if any(kind.__module__.startswith("clearhead.torch.") for kind in type(module).__mro__):
+        return module.out_proj
+    where = trace.facts.projections.get(path)
+    if where is None:
+        raise ValueError(
+            f"the output projection of {path} was not found: no Linear of {type(model).__name__} was given just what "
+            f"its heads gave, as where there is a gate or a norm between; give it: projections={{{path!r}: …}}, a "
+            "module or a matrix (h·d_v, width)"
+        )
+    return model.get_submodule(where)
+
+
+def _matrix(found: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """(h·d_v, width), and the bias"""
+    if hasattr(found, "W_O"):
+        return _array(found.W_O), None if found.b_O is None else _array(found.b_O)
+    weight = getattr(found, "weight", None)
+    if weight is None:
+        return _array(found), None
+    matrix = _array(weight)
+    bias = getattr(found, "bias", None)
+    turned = matrix if type(found).__name__ == "Conv1D" else matrix.T
+    return turned, None if bias is None else _array(bias)
+
+
+def _array(x: Any) -> np.ndarray:
+    x = x.detach() if hasattr(x, "detach") else x
+    return np.asarray(on_host(x)).astype(np.float64)

@@ -1,0 +1,196 @@
+"""The way from what heads give to the logits, found by watching a model run rather than by the names in it.
+
+    projection     the module whose input is what a layer's attention gave, heads side by side
+    block          the part of the model with a layer's number, which adds to the stream that runs through all of them
+    unembedding    what makes logits of the last norm's output
+
+What goes which way is told by the numbers: a projection is one whose input equals the attention's output, and a layer
+adds to the stream what its projection gives if the block's output is its input, plus that, plus what one other module
+gave. A gate before the projection, a norm or a factor behind it, or a norm between blocks fail that, and the trace then
+knows that a head's part in the logits cannot be read off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from clearhead.traces.facts import Facts
+from clearhead.traces.norms import Norm, read_norm, stretch
+from clearhead.traces.projections import is_projection
+
+
+@dataclass(eq=False)
+class _Block:
+    """A block that is being run: what came in, what its layers' projections gave, and what its modules gave."""
+
+    path: str
+    entered: torch.Tensor
+    follows: bool
+    projected: dict[str, torch.Tensor] = field(default_factory=dict)
+    given: list[torch.Tensor] = field(default_factory=list)
+
+
+class Stream:
+    """Watches the modules of a model in one thread; `facts` is what it has found by now."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model, self.facts = model, Facts()
+        self.names = {id(module): name for name, module in model.named_modules()}
+        self.thread, self.asleep = threading.get_ident(), False
+        self.attended: dict[str, torch.Tensor] = {}  # what attention gave, until its projection has come
+        self.block: _Block | None = None
+        self.judged: set[str] = set()
+        self.stream: torch.Tensor | None = None  # what the last block gave
+        self.last_norm: tuple[str, torch.Tensor, torch.Tensor] | None = None
+        self.norm: Norm | None = None
+        self.scales: np.ndarray | None = None  # (b, n), of the call of the model that is under way
+        output = getattr(model, "get_output_embeddings", lambda: None)()
+        self.unembedding = None if output is None else self.names.get(id(output))
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Until the block ends."""
+        handles = []
+        try:
+            for module in self.model.modules():
+                handles.append(module.register_forward_pre_hook(self._entered, with_kwargs=True))
+                handles.append(module.register_forward_hook(self._left, with_kwargs=True))
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+            self.attended.clear()
+            self.block = self.stream = self.last_norm = None
+
+    def gave(self, path: str, output: torch.Tensor) -> None:
+        """What the attention of a layer gave: (b, h, n_q, d_v)"""
+        if path not in self.facts.projections or _block_of(path) not in self.judged:
+            self.attended[path] = output.detach().transpose(-3, -2).flatten(-2)
+
+    def taken_scales(self) -> np.ndarray | None:
+        """By how much the last norm stretched each position in the call of the model that has just ended, once."""
+        scales, self.scales = self.scales, None
+        return scales
+
+    def _entered(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if self.asleep or threading.get_ident() != self.thread:
+            return
+        path = self.names[id(module)]
+        if _is_block(path) and path not in self.judged:
+            x = _first([*arguments, *named.values()])
+            if x is not None:
+                first = path.rpartition(".")[2] == "0"
+                self.block = _Block(path, x, first or (self.stream is not None and _same(self.stream, x)))
+
+    def _left(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        if self.asleep or threading.get_ident() != self.thread:
+            return
+        path, x, y = self.names[id(module)], _first([*arguments, *named.values()]), _first([output])
+        if x is None or y is None:
+            return
+        if self.attended and is_projection(module):
+            self._find_layer(path, x, y)
+        if self.block is not None and path.startswith(f"{self.block.path}.") and y.shape == self.block.entered.shape:
+            self.block.given.append(y)
+        if _is_block(path):
+            self._judge(path, y)
+        elif "norm" in type(module).__name__.lower() and _block_of(path) is None:
+            self.last_norm = path, x, y
+        if path == self.unembedding:
+            self._judge_norm(x)
+
+    def _find_layer(self, path: str, x: torch.Tensor, y: torch.Tensor) -> None:
+        """Which layer's attention a projection is given."""
+        for layer, attended in list(self.attended.items()):
+            if _same(attended, x):
+                self.facts.projections[layer] = path
+                del self.attended[layer]
+                if self.block is not None:
+                    self.block.projected[layer] = y.detach()
+
+    def _judge(self, path: str, y: torch.Tensor) -> None:
+        """Whether a block adds what its layers' projections gave, and nothing else but what one module gave."""
+        self.stream = y.detach()
+        block, self.block = self.block, None
+        if block is None or block.path != path:
+            return
+        self.judged.add(path)
+        rest = y.detach() - block.entered
+        for projected in block.projected.values():
+            rest = rest - projected
+        adds = rest.abs().max() <= _noise(y) or any(_close(rest, given, y) for given in block.given)
+        for layer in block.projected:
+            if adds and block.follows:
+                self.facts.added.append(layer)
+            else:
+                self.facts.missing[layer] = (
+                    f"{path} does not add to its input just what the output projection of {layer} gives: there is a "
+                    "norm, a factor or a gate behind it, or the stream is normed between blocks"
+                )
+
+    def _judge_norm(self, x: torch.Tensor) -> None:
+        """The norm whose output the unembedding is given, and by how much it stretches every position."""
+        missing = "unembedding"
+        if self.last_norm is None or self.stream is None:
+            self.facts.missing[missing] = "no norm was called before the unembedding"
+            return
+        path, before, after = self.last_norm
+        if not _same(after[:, -x.shape[1] :], x) or not _same(before, self.stream):
+            self.facts.missing[missing] = (
+                f"between the last block, {path} and {self.unembedding} something is changed, such as by a factor"
+            )
+            return
+        if self.norm is None:
+            self.asleep = True
+            try:
+                self.norm = read_norm(self.model.get_submodule(path), x)
+            finally:
+                self.asleep = False
+        scales = None if self.norm is None else stretch(self.norm, before, after)
+        if scales is None:
+            self.facts.missing[missing] = f"{path} is neither a layer norm nor an RMS norm"
+            return
+        self.facts.norm, self.facts.unembedding, self.scales = path, self.unembedding, scales
+
+
+def _is_block(path: str) -> bool:
+    """Whether a module is one of a numbered stack, and in no other such."""
+    return _block_of(path) == path
+
+
+def _block_of(path: str) -> str | None:
+    """The block that a module is in: its path up to the first number."""
+    parts = path.split(".")
+    place = next((i for i, part in enumerate(parts) if part.isdigit()), None)
+    return None if place is None else ".".join(parts[: place + 1])
+
+
+def _first(values: list[Any]) -> torch.Tensor | None:
+    """The first tensor of floats with positions and columns among some values, or in the tuples that they are."""
+    for value in values:
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.ndim > 1:
+            return value.detach()
+        if isinstance(value, (tuple, list)) and (found := _first(list(value))) is not None:
+            return found
+    return None
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.shape == b.shape and bool(torch.equal(a, b))
+
+
+def _noise(like: torch.Tensor) -> float:
+    """What rounding may come to in sums of a few tensors like this."""
+    return 16 * torch.finfo(like.dtype).eps * float(like.abs().max())
+
+
+def _close(rest: torch.Tensor, given: torch.Tensor, like: torch.Tensor) -> bool:
+    return rest.shape == given.shape and float((rest - given).abs().max()) <= _noise(like)

@@ -1,0 +1,84 @@
+"""Gradient × attention, against autograd through the weights that eager attention writes out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.hf.models import inputs, made, tokens
+
+import clearhead as ch
+
+
+def by_autograd(model, number, given):
+    """R as a matrix, by the definition: number(output) is what is differentiated."""
+    output = model(**given, output_attentions=True)
+    gradients = torch.autograd.grad(number(output), output.attentions)
+    n = output.attentions[0].shape[-1]
+    found = torch.eye(n, dtype=torch.float64)
+    for weights, gradient in zip(output.attentions, gradients, strict=True):
+        found = found + (weights * gradient)[0].double().clamp(min=0).mean(0) @ found
+    return found.detach().numpy()
+
+
+def last_logit(output):
+    return output.logits[0, -1, 7]
+
+
+def first_column(output):
+    return output.last_hidden_state[0, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "position"),
+    [("llama", last_logit, -1), ("gpt2", last_logit, -1), ("bert", first_column, 0), ("llama", last_logit, 4)],
+)
+def test_one_row_of_the_matrix(name, number, position, tmp_path):
+    model, given = made(name), {"input_ids": tokens(1)}
+    expected = by_autograd(model, number, given)[position]
+    with ch.trace(model, gradients=True) as trace:
+        output = model(**given)
+    number(output).backward()
+    model.zero_grad()
+    found = trace.relevance(position)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+    others = expected - np.eye(11)[position]
+    assert np.abs(others).max() > 1e-3, "something besides the position itself is relevant, or nothing was shown"
+    trace.save(tmp_path / "x.safetensors")
+    np.testing.assert_allclose(ch.load_trace(tmp_path / "x.safetensors").relevance(position), found)
+
+
+def test_strips_of_a_few_queries_give_the_same(monkeypatch):
+    model = made("llama")
+    with ch.trace(model, gradients=True) as trace:
+        last_logit(model(tokens(1))).backward()
+    model.zero_grad()
+    whole = trace.relevance()
+    monkeypatch.setattr("clearhead.traces.relevance.MOST_PLACES", 4 * 11 * 3)
+    np.testing.assert_allclose(trace.relevance(), whole, rtol=1e-12)
+
+
+def test_a_sequence_of_a_padded_batch():
+    model, given = made("llama"), inputs("llama", "left")
+    with ch.trace(model, gradients=True) as trace:
+        model(**given).logits[1, -1, 7].backward()
+    model.zero_grad()
+    alone = {"input_ids": given["input_ids"][1:2, 3:]}
+    expected = by_autograd(model, last_logit, alone)[-1]
+    np.testing.assert_allclose(trace.sequences[1].relevance(), expected, rtol=0, atol=1e-4 * expected.max())
+
+
+class TestMistakes:
+    def test_no_backward_pass(self):
+        with ch.trace(made("llama"), gradients=True) as trace:
+            made("llama")(tokens(1))
+        with pytest.raises(ValueError, match=r"no gradient reached the heads of model.layers.1.self_attn: .*backward"):
+            trace.relevance()
+        with pytest.raises(ValueError, match="position 11 is out of range; there are 11 positions"):
+            trace.relevance(11)
+
+    def test_several_stacks(self):
+        with ch.trace(made("bart"), gradients=True) as trace, torch.no_grad():
+            made("bart")(**inputs("bart"))
+        with pytest.raises(NotImplementedError, match="relevance follows one stack of layers, and there are 3"):
+            trace.sequences[0].relevance()
