@@ -15,7 +15,7 @@ from clearhead.torch.watching import Position
 from clearhead.traces.pieces import Piece
 from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
 
-Keep = Callable[[np.ndarray], np.ndarray]  # an array to what is left of it in memory
+Keep = Callable[[np.ndarray, object], np.ndarray]  # an array, and whose it is, to what is left of it in memory
 
 
 class Part(NamedTuple):
@@ -91,7 +91,7 @@ class Layer:
         v: torch.Tensor | None,
         mask: masks.Mask | None,
         bias: torch.Tensor | None,
-        keep: Keep,
+        keep: Keep | None,
     ) -> None:
         """One more call: its queries, those of its keys and values that are new, and its mask."""
         n_q, n_k = q.shape[-2], k.shape[-2]
@@ -110,12 +110,16 @@ class Layer:
             self.whole = torch.cat([kept, new.detach()], dim=-2)
         if not self.kept:
             return
+
+        def stored(tensor: torch.Tensor) -> np.ndarray:
+            return _array(tensor) if keep is None else keep(_array(tensor), self)
+
         added = None if bias is None else _array(torch.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k)))
-        self.parts.append(Part(keep(_array(q)), range(first, first + n_k), mask, added))
+        self.parts.append(Part(stored(q), range(first, first + n_k), mask, added))
         if new.shape[-2]:
-            self.keys.append(keep(_array(new)))
+            self.keys.append(stored(new))
             if v is not None:
-                self.values.append(keep(_array(v[..., fresh, :])))
+                self.values.append(stored(v[..., fresh, :]))
         self._note_padding(position, mask, bias, k)
 
     def _forget_from(self, position: int) -> None:

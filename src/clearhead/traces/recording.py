@@ -34,7 +34,7 @@ class Recorder:
     """The watcher behind `trace`."""
 
     def __init__(
-        self, model: nn.Module, layers: Any, keep: Keep, *, values: bool = False, ablate: Sequence[Ablation] = ()
+        self, model: nn.Module, layers: Any, keep: Keep | None, *, values: bool = False, ablate: Sequence[Ablation] = ()
     ) -> None:
         self.model, self.layers, self.keep, self.values = model, layers, keep, values
         self.ablate = list(ablate)
