@@ -19,15 +19,15 @@ import clearhead.torch as cht
 from benchmarks import measure
 from benchmarks.problems import Call, at
 
-LAYERS, VOCABULARY, LONGEST = 6, 1000, 8192
+LAYERS, VOCABULARY, LONGEST = 6, 1000, 32768
 NEW = 32  # words that are generated
 
 
-def made(kind: str, size: float) -> Any:
+def made(kind: str, size: float, layers: int = LAYERS) -> Any:
     """BERT 6 × 384, or a Llama or Mistral 6 × 512 whose 8 query heads share 2 key/value heads."""
     import transformers
 
-    common = {"vocab_size": VOCABULARY, "num_hidden_layers": max(2, round(LAYERS * size))}
+    common = {"vocab_size": VOCABULARY, "num_hidden_layers": max(2, round(layers * size))}
     common |= {"max_position_embeddings": LONGEST, "attn_implementation": "sdpa"}
     wide: dict[str, Any] = {"hidden_size": 512, "intermediate_size": 1408}
     wide |= {"num_attention_heads": 8, "num_key_value_heads": 2}

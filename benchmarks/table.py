@@ -149,6 +149,27 @@ LOOKED_AT = (
     ),
 )  # fmt: skip
 
+TRACED = (
+    Case(
+        "trace Llama n=2048", "trace", "output_attentions, eager", work.trace(2048, layers=6, looked=True, others=True),
+        faster(1.5), needs=("transformers",),
+    ),
+    *(
+        Case(
+            f"trace Llama n={n}, run", "trace", "nobody: the weights would be n × n",
+            work.trace(n, layers=2, looked=False), at_most(COST, 1.5), rounds=rounds, needs=("transformers",),
+        )
+        for n, rounds in ((8192, 5), (32768, 1))
+    ),
+    *(
+        Case(
+            f"trace Llama n={n}, run and views", "trace", "nobody: the weights would be n × n",
+            work.trace(n, layers=2, looked=True), rounds=rounds, needs=("transformers",),
+        )
+        for n, rounds in ((8192, 5), (32768, 1))
+    ),
+)  # fmt: skip
+
 COSTS = (
     *(
         Case(f"cost {name}", "cost", "SDPA", build, at_most(MICROSECONDS, most), threads=1)
@@ -183,7 +204,7 @@ EXACT = (
     ),
 )  # fmt: skip
 
-CASES: tuple[AnyCase, ...] = (*ALONE, *IN_PLACE, *MODELS, *TRAINED, *LOOKED_AT, *COSTS, *EXACT)
+CASES: tuple[AnyCase, ...] = (*ALONE, *IN_PLACE, *MODELS, *TRAINED, *LOOKED_AT, *TRACED, *COSTS, *EXACT)
 MEAN_GOALS = {"dense": Goal(SPEED, 1.25)}  # for the geometric mean over a group
 
 

@@ -156,3 +156,15 @@ def model(kind: str, n: int, *, new: int = 0) -> Build:
         return Work(asked, models.calls(asked))
 
     return build
+
+
+def trace(n: int, *, layers: int, looked: bool, others: bool = False) -> Build:
+    """A Llama over n words, traced; with `looked` the view of every layer is made too."""
+
+    def build(size: float, threads: int) -> Work:
+        from benchmarks import models, tracing
+
+        asked = tracing.Traced(models.Forward(models.made("Llama", size, layers), at(size, n)), looked)
+        return Work(asked, tracing.calls(asked, others=others))
+
+    return build

@@ -20,12 +20,17 @@ def unfinished(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished")
     try:
         yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-        _settle(path.parent)
+        put_in_place(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def put_in_place(draft: Path, path: Path) -> None:
+    """Let a file that is complete become `path`, in one step, and for good."""
+    with draft.open("rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+    _settle(path.parent)
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -9,11 +9,15 @@ import pytest
 from benchmarks import measure, peers, problems
 from tests.bench.examples import SIZE, THREADS, TIMED, named
 
-FORWARD = [case for case in TIMED if case.group not in ("backward", "training", "look", "tile", "cost", "models")]
+FORWARD = [
+    case for case in TIMED if case.group not in ("backward", "training", "look", "tile", "cost", "models", "trace")
+]
 TOLERANCE = {"float32": 4e-6, "float16": 1e-3, "bfloat16": 1e-2}
 
 
-@pytest.mark.parametrize("case", [case for case in TIMED if case.group != "models"], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in TIMED if case.group not in ("models", "trace")], ids=lambda case: case.name
+)
 def test_everyone_computes_the_same(case):
     work = case.build(SIZE, THREADS)
     truth = work.problem.truth()
@@ -47,7 +51,7 @@ def test_who_takes_part_where():
         "openvino": {"dropout 0.1 n=2048", *grouped},
     }
     for case in TIMED:
-        if case not in everybody and case.group != "models":
+        if case not in everybody and case.group not in ("models", "trace"):
             alone = case.group == "tile" or case.name == "look causal n=65536"
             assert taking_part(case) == (set() if alone else {measure.THEIRS})
     beside_sgemm = {case.group for case in TIMED if measure.YARDSTICK in case.build(SIZE, THREADS).calls}

@@ -1,8 +1,9 @@
 """Every architecture of transformers that can be made small, by its own attention and by ours: `make architectures`.
 
-A configuration is made of the defaults of its class, with sizes cut down by their names, and a model of random weights
-of that; what cannot be made small so, or cannot be given inputs by their names, is said to be so. The others are run
-once with eager attention and once with "clearhead", on a padded batch where they take tokens.
+A configuration is made of the defaults of its class, with sizes cut down by their names (recipes.py), and a model of
+random weights of that, which is given inputs by their names (feeding.py); where that cannot be done it is said. The
+others are run once with eager attention and once with "clearhead", on a padded batch where they take tokens. They run
+in a process beside this one, which is started anew when one of them takes it down or never ends.
 
     python -m tests.hf.architectures                   # all of them, and the table in docs/
     python -m tests.hf.architectures llama t5 whisper  # some of them, printed
@@ -12,14 +13,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import inspect
+import json
+import os
 import re
+import select
 import signal
+import subprocess
+import sys
 import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,36 +37,13 @@ from transformers.models.auto.modeling_auto import MODEL_MAPPING
 
 import clearhead.hf
 
+from .feeding import inputs_of
+from .recipes import small_config
+
 TABLE = Path(__file__).parents[2] / "docs" / "transformers.md"
 SECONDS = 90  # for one architecture
-LARGEST = 20_000_000  # numbers in a model that is run
-BATCH, TOKENS = 2, 11
-
-# Sizes, by the names that configurations have for them. Those that are smaller already stay as they are.
-SIZES = {
-    ("hidden_size", "d_model", "n_embd", "embed_dim", "dim", "embedding_size", "hidden_dim", "projection_dim"): 32,
-    ("encoder_hidden_size", "decoder_hidden_size", "cross_attention_hidden_size", "qk_nope_head_dim"): 32,
-    ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"): 2,
-    ("num_decoder_layers", "num_encoder_layers", "encoder_num_hidden_layers", "decoder_num_hidden_layers"): 2,
-    ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "decoder_attention_heads"): 4,
-    ("num_key_value_heads", "num_kv_heads", "n_kv_heads"): 2,
-    ("intermediate_size", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff", "dim_feedforward"): 48,
-    ("moe_intermediate_size", "shared_expert_intermediate_size", "encoder_intermediate_size"): 24,
-    ("head_dim", "d_kv", "attention_head_size", "kv_channels", "v_head_dim"): 8,
-    ("q_lora_rank", "kv_lora_rank"): 16,
-    ("qk_rope_head_dim",): 4,
-    ("vocab_size", "decoder_vocab_size", "encoder_vocab_size", "text_vocab_size"): 99,
-    ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"): 4,
-    ("num_experts_per_tok", "moe_topk", "moe_k"): 2,
-    ("max_position_embeddings", "n_positions", "max_sequence_length"): 128,
-    ("image_size", "img_size"): 32,
-    ("patch_size",): 8,
-    ("sliding_window", "attention_chunk_size"): 5,
-    ("num_mel_bins",): 16,
-    ("max_source_positions",): 24,
-    ("num_queries", "num_query_tokens"): 6,
-}  # fmt: skip
-SMALL = {name: size for names, size in SIZES.items() for name in names}
+COMMAND = [sys.executable, "-W", "ignore", "-m", "tests.hf.architectures", "--beside"]
+LARGEST = 150_000_000  # numbers in a model that is run
 
 
 @dataclass
@@ -73,62 +55,6 @@ class Outcome:
     why: str = ""
     calls: int = 0
     difference: float = 0.0
-
-
-def small_config(kind: type[PreTrainedConfig]) -> PreTrainedConfig:
-    """A configuration of some class: its defaults, and those of the ones inside it, with sizes cut by their names."""
-    default, given = kind(), {}
-    for name, value in vars(default).items():
-        if isinstance(value, PreTrainedConfig):
-            given[name] = small_config(type(value))
-        elif type(value) is int and value > SMALL.get(name, value):
-            given[name] = SMALL[name]
-        elif type(value) is int and name.endswith("token_id") and value >= SMALL["vocab_size"]:
-            given[name] = SMALL["vocab_size"] - 2
-        elif name == "layer_types" and isinstance(value, list):  # one of each kind, if they cannot be left to the class
-            given[name] = list(dict.fromkeys(value))
-    if "layer_types" in given:
-        given["num_hidden_layers"] = len(given["layer_types"])
-    if "kv_lora_rank" in vars(default) and "num_key_value_heads" in given:
-        given["num_key_value_heads"] = SMALL["num_attention_heads"]  # keys are made of one vector, for every head
-    while True:
-        try:
-            return kind(**given)
-        except TypeError as error:  # some sizes are worked out from others, and are not to be given
-            wrong = [name for name in given if repr(name) in str(error)]
-            if not wrong:
-                raise
-            del given[wrong[0]]
-
-
-def inputs_of(
-    model: transformers.PreTrainedModel, side: str = "right", *, pixels: bool = False
-) -> dict[str, torch.Tensor] | None:
-    """Inputs by their names, None if there is a name that nothing is known of."""
-    generator = torch.Generator().manual_seed(5)
-    config, takes = model.config, inspect.signature(model.forward).parameters
-    found: dict[str, torch.Tensor] = {}
-    vision = getattr(config, "vision_config", config)
-    size = getattr(vision, "image_size", 32)
-    height, width = size if isinstance(size, (tuple, list)) else (size, size)
-    if "input_ids" in takes:
-        found["input_ids"] = torch.randint(3, 90, (BATCH, TOKENS), generator=generator)
-        if "attention_mask" in takes:
-            found["attention_mask"] = torch.ones_like(found["input_ids"])
-            real = slice(-(TOKENS // 3), None) if side == "right" else slice(TOKENS // 3)
-            found["attention_mask"][0, real] = 0
-    if "pixel_values" in takes and (pixels or model.main_input_name == "pixel_values"):
-        channels = getattr(vision, "num_channels", 3)
-        found["pixel_values"] = torch.randn(BATCH, channels, height, width, generator=generator)
-    if "input_features" in takes and model.main_input_name == "input_features":
-        length = 2 * getattr(config, "max_source_positions", 24)
-        found["input_features"] = torch.randn(BATCH, getattr(config, "num_mel_bins", 16), length, generator=generator)
-    if "input_values" in takes and model.main_input_name == "input_values":
-        found["input_values"] = torch.randn(BATCH, 4000, generator=generator)
-    if "decoder_input_ids" in takes:
-        found["decoder_input_ids"] = torch.randint(3, 90, (BATCH, 7), generator=generator)
-    main = model.main_input_name
-    return found if all(name in found for name in ([main] if isinstance(main, str) else main)) else None
 
 
 def tensors_of(output: Any) -> list[torch.Tensor]:
@@ -153,7 +79,18 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def small_model(name: str) -> transformers.PreTrainedModel:
-    config = small_config(CONFIG_MAPPING[name])
+    """A model of random weights; sizes that have no default are filled in where it cannot be made without them."""
+    try:
+        return _made(small_config(CONFIG_MAPPING[name]))
+    except OverflowError:
+        raise
+    except Exception:
+        with contextlib.suppress(Exception):
+            return _made(small_config(CONFIG_MAPPING[name], fill=True))
+        raise
+
+
+def _made(config: PreTrainedConfig) -> transformers.PreTrainedModel:
     kind = MODEL_MAPPING[type(config)]
     kind = kind[0] if isinstance(kind, (tuple, list)) else kind
     config._attn_implementation = "eager"
@@ -170,41 +107,61 @@ def run(name: str) -> Outcome:
     try:
         with within(SECONDS):
             model = small_model(name)
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
+    except Exception as error:
         return Outcome(name, "not built", said(error))
     if not any(clearhead.hf.on_the_interface(module) for module in model.modules()):
         return Outcome(name, "not on the interface")
-    expected: list[torch.Tensor] = []
-    for pixels in (False, True):  # some that take tokens want an image too
-        given = inputs_of(model, pixels=pixels)
-        if given is None:
-            return Outcome(name, "no inputs", f"{model.main_input_name} is to be given")
-        try:
-            with within(SECONDS), torch.no_grad():
-                _seed()
-                expected = tensors_of(model(**given))
-        except Exception as error:
-            why = said(error)
-        if expected:
-            break
-    if not expected or given is None:
-        return Outcome(name, "not run", why)
+    why = ""
+    with within(SECONDS), contextlib.suppress(TimeoutError):
+        for given in inputs_of(model):
+            try:
+                expected = outputs(model, given)
+            except Exception as error:
+                why = why or said(error)  # what the simplest inputs are answered with
+                continue
+            if expected:
+                return by_ours(model, name, given, expected)
+    return Outcome(name, "not run" if why else "no inputs", why or f"{model.main_input_name} is to be given")
+
+
+def by_ours(
+    model: transformers.PreTrainedModel, name: str, given: dict[str, torch.Tensor], expected: list[torch.Tensor]
+) -> Outcome:
+    """What becomes of a model that its own attention can run."""
     called: Counter[int] = Counter()
     try:
         with (
             within(SECONDS),
-            torch.no_grad(),
             clearhead.hf.borrowed(model, each=lambda module: called.update([id(module)])),
         ):
-            _seed()
-            got = tensors_of(model(**given))
+            got = outputs(model, given)
     except NotImplementedError as error:
         return Outcome(name, "refused", said(error), called.total())
     except Exception as error:
         return Outcome(name, "failed", said(error), called.total())
-    return compared(name, got, expected, given, called.total())
+    outcome = compared(name, got, expected, given, called.total())
+    return by_sdpa(model, outcome, got, given) if outcome.difference and outcome.what == "failed" else outcome
+
+
+def by_sdpa(
+    model: transformers.PreTrainedModel, outcome: Outcome, got: list[torch.Tensor], given: dict[str, torch.Tensor]
+) -> Outcome:
+    """Judged once more where a model's own ways differ: eager adds a mask of booleans as if they were numbers."""
+    try:
+        model.set_attn_implementation("sdpa")
+        expected = outputs(model, given)
+    except Exception:
+        return outcome
+    again = compared(outcome.name, got, expected, given, outcome.calls)
+    if again.what != "passed":
+        return outcome
+    return replace(again, what="passed as sdpa", why=f"its eager attention {outcome.why}, from its sdpa too")
+
+
+def outputs(model: transformers.PreTrainedModel, given: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    with torch.no_grad():
+        _seed()
+        return tensors_of(model(**given))
 
 
 def _seed() -> None:
@@ -240,19 +197,61 @@ def names_of_all() -> list[str]:
     return [name for name in CONFIG_MAPPING if CONFIG_MAPPING[name] in MODEL_MAPPING]
 
 
+class Beside:
+    """A process that runs architectures one by one, and is replaced when it dies or does not answer."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def run(self, name: str) -> Outcome:
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(f"{name}\n")
+            self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], 4 * SECONDS)
+        line = self.process.stdout.readline() if ready else ""
+        if not line:
+            self.close()
+            return Outcome(name, "not run", "takes its process down" if ready else f"takes more than {4 * SECONDS} s")
+        return Outcome(**json.loads(line))
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            with contextlib.suppress(BrokenPipeError):  # a name that nobody read
+                self.process.communicate()
+            self.process = None
+
+
+def answer() -> None:
+    """What runs in that process: a name comes in, an outcome goes out."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # models print, and nothing but answers may arrive
+    for line in sys.stdin:
+        print(json.dumps(asdict(run(line.strip()))), file=answers, flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.hf.architectures", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="model types, such as llama; all of them unless given")
-    names = parser.parse_args(arguments).names
+    parser.add_argument("--beside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    outcomes = []
-    for name in names or names_of_all():
-        outcomes.append(run(name))
-        x = outcomes[-1]
+    if options.beside:
+        answer()
+        return
+    beside, outcomes = Beside(), []
+    for name in options.names or names_of_all():
+        x = beside.run(name)
+        outcomes.append(x)
         print(f"{x.name:32} {x.what:22} {x.calls:4} {x.difference:8.1e}  {x.why}", flush=True)
-    if not names:
+    beside.close()
+    if not options.names:
         TABLE.write_text(written(outcomes), encoding="utf-8")
 
 
@@ -266,7 +265,8 @@ def written(outcomes: list[Outcome]) -> str:
             f"Made by `make architectures` with transformers {transformers.__version__}. A configuration of each "
             "architecture is made of its defaults with sizes cut down by their names, and a model of random weights is "
             "called on a padded batch, once with eager attention and once with 'clearhead'. Passed: no output differs "
-            "by more than 2 · 10⁻⁴ of its largest number. What is not built, not run or has no inputs is so for "
+            "by more than 2 · 10⁻⁴ of its largest number. Passed as sdpa: so with its sdpa attention, from which its "
+            "eager attention differs as well. What is not built, not run or has no inputs is so for "
             "reasons of this simple recipe, and says nothing of the architecture; many of those are parts or relatives "
             "of others that passed.",
             118,
@@ -276,7 +276,7 @@ def written(outcomes: list[Outcome]) -> str:
         "|---|---|",
         *(f"| {what} | {count} |" for what, count in counts.most_common()),
     ]
-    for what in ("passed", "refused", "failed", "not called", "not on the interface"):
+    for what in ("passed", "passed as sdpa", "refused", "failed", "not called", "not on the interface"):
         found = [x for x in outcomes if x.what == what]
         if found:
             lines += ["", f"## {what[0].upper()}{what[1:]}", "", *_listed(found)]

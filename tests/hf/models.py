@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import transformers as t
 
-from .architectures import small_config
+from .recipes import small_config
 
 SIZES: dict[str, Any] = {
     "vocab_size": 97, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24,

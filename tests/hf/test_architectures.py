@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import transformers as t
 
-from .architectures import main, run, small_config
+from .architectures import Beside, main, run
+from .recipes import small_config
 
 
 @pytest.mark.parametrize(
@@ -20,15 +23,32 @@ def test_what_becomes_of_an_architecture(name, what):
 
 
 def test_a_model_that_cannot_be_built_is_said_to_be_so():
-    outcome = run("informer")
+    outcome = run("timm_wrapper")
     assert outcome.what == "not built"
-    assert "prediction_length" in outcome.why
+    assert outcome.why.startswith("ImportError")
 
 
 def test_small_ones_are_small():
     config = small_config(t.CLIPConfig)
     assert config.text_config.hidden_size == config.vision_config.hidden_size == 32
     assert config.text_config.num_attention_heads == 4
+
+
+def test_one_that_takes_its_process_down_is_told_of_and_the_next_one_runs(monkeypatch):
+    monkeypatch.setattr("tests.hf.architectures.COMMAND", [sys.executable, "-c", "input(); raise SystemExit"])
+    beside = Beside()
+    for name in ("first", "second"):
+        outcome = beside.run(name)
+        assert (outcome.name, outcome.what, outcome.why) == (name, "not run", "takes its process down")
+    beside.close()
+
+
+def test_one_that_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr("tests.hf.architectures.COMMAND", [sys.executable, "-c", "input(); input()"])
+    monkeypatch.setattr("tests.hf.architectures.SECONDS", 0.1)
+    beside = Beside()
+    assert beside.run("endless").why == "takes more than 0.4 s"
+    assert beside.process is None
 
 
 def test_the_command_prints_a_line_for_each(capsys):

@@ -10,7 +10,7 @@ import transformers as t
 
 import clearhead.hf
 from clearhead import masks
-from clearhead.hf import borrowed, interface_attention
+from clearhead.hf import borrowed, interface_attention, interface_mask
 
 from .models import ALL, BOTH, DECODERS, ENCODERS, SIZES, inputs, made, padded, tokens
 
@@ -256,7 +256,7 @@ class TestArguments:
         weights = torch.cat([scores, sinks.view(1, 4, 1, 1).expand(2, -1, 5, 1)], -1).softmax(-1)[..., :-1]
         torch.testing.assert_close(got, (weights @ v.repeat_interleave(2, 1)).transpose(1, 2))
 
-    @pytest.mark.parametrize("name", ["indices", "block_indices", "head_mask", "something_new"])
+    @pytest.mark.parametrize("name", ["block_indices", "head_mask", "something_new"])
     def test_an_argument_that_is_not_known_is_refused_by_name(self, name):
         q, k, v = self.given()
         with pytest.raises(
@@ -265,9 +265,23 @@ class TestArguments:
             interface_attention(Module().eval(), q, k, v, None, **{name: torch.zeros(1)})
         interface_attention(Module().eval(), q, k, v, None, **{name: None})
 
-    def test_sparse_attention_is_refused_and_not_made_dense(self):
-        from .architectures import inputs_of, small_model
+    @pytest.mark.parametrize("given_as", [None, "booleans", "floats", "structure"])
+    def test_only_the_chosen_keys_are_seen(self, given_as):
+        q, k, v = self.given()
+        indices = torch.stack([torch.randperm(7)[:3] for _ in range(10)]).view(2, 5, 3)
+        chosen = torch.zeros(2, 5, 7, dtype=torch.bool).scatter(-1, indices, True)[:, None]
+        allowed = torch.ones(5, 7, dtype=torch.bool).tril(4) if given_as else torch.ones(5, 7, dtype=torch.bool)
+        mask = {
+            None: None, "booleans": allowed, "floats": torch.zeros(5, 7).masked_fill(~allowed, -torch.inf),
+            "structure": interface_mask(2, 5, 7, 4),
+        }[given_as]  # fmt: skip
+        got, _ = interface_attention(Module().eval(), q, k, v, mask, is_causal=False, indices=indices)
+        expected, _ = interface_attention(Module().eval(), q, k, v, chosen & allowed)
+        torch.testing.assert_close(got, expected)
 
-        model = small_model("deepseek_v32")
-        with pytest.raises(NotImplementedError, match="indices="), borrowed(model), torch.no_grad():
-            model(**inputs_of(model))
+    def test_sparse_attention_is_the_models_own(self):
+        from .architectures import run
+
+        outcome = run("deepseek_v32")
+        assert outcome.what == "passed", outcome
+        assert outcome.calls

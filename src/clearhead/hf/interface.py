@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from clearhead import masks
+from clearhead.hf.places import Chosen
 from clearhead.hf.rules import causal_from
 from clearhead.hf.structures import MaskTensor, interface_mask
+from clearhead.tensors import to_numpy
 from clearhead.torch.derivative import Mask
 from clearhead.torch.known import recalled
 from clearhead.torch.watching import Position, are_watched, attend
@@ -29,6 +32,7 @@ WITHOUT_EFFECT = frozenset(
         "cu_seq_lens_q",
         "deterministic",
         "inference_mode",
+        "input_ids",
         "is_decoder",
         "logits_to_keep",
         "max_length_k",
@@ -67,6 +71,7 @@ def interface_attention(
     softcap: float | None = None,
     s_aux: torch.Tensor | None = None,
     position_bias: torch.Tensor | None = None,
+    indices: torch.Tensor | None = None,
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attention as transformers' interface calls it.
@@ -78,6 +83,7 @@ def interface_attention(
     is_causal: whether attention without a mask is causal; unless given the module's own is_causal, and True without it.
     sliding_window: how many keys a query sees in causal attention without a mask; a mask knows of its window itself.
     s_aux (h): sinks. position_bias (…, n_q, n_k): added to the scores.
+    indices (b, n_q, k): the only keys that each query sees, by number, of those that the mask leaves: sparse attention.
 
     Raises:
         NotImplementedError: an argument is not known, and might change the answer.
@@ -85,7 +91,8 @@ def interface_attention(
     if torch.compiler.is_compiling():
         return outside_a_graph(
             module, query, key, value, attention_mask, dropout, scaling, is_causal=is_causal,
-            sliding_window=sliding_window, softcap=softcap, s_aux=s_aux, position_bias=position_bias, **others,
+            sliding_window=sliding_window, softcap=softcap, s_aux=s_aux, position_bias=position_bias,
+            indices=indices, **others,
         )  # fmt: skip
     _refuse_unknown(module, others)
     for tell in told.get(id(module), ()):
@@ -95,6 +102,8 @@ def interface_attention(
     mask: Mask | None = _without_a_mask(n_q, causal, sliding_window)
     if attention_mask is not None:
         mask = _given(attention_mask, n_q, n_k)
+    if indices is not None:
+        mask, position_bias = _among(indices, mask, position_bias)
     scale, softcap = None if scaling is None else float(scaling), None if softcap is None else float(softcap)
     rate = dropout if module.training else 0.0
     if s_aux is None and position_bias is None and not rate and not are_watched():
@@ -128,6 +137,18 @@ def _given(mask: torch.Tensor, n_q: int, n_k: int) -> Mask | None:
     if isinstance(mask, MaskTensor):
         return mask.mask if mask.sizes == (n_q, n_k) else mask.written()
     return mask
+
+
+def _among(
+    indices: torch.Tensor, mask: Mask | None, bias: torch.Tensor | None
+) -> tuple[masks.Mask, torch.Tensor | None]:
+    """The mask, and the bias, of attention that sees only the keys that were chosen for each query."""
+    chosen = Chosen(to_numpy(indices.detach().cpu()).astype(np.int64))
+    if not isinstance(mask, torch.Tensor):
+        return (chosen if mask is None else mask & chosen), bias
+    if mask.dtype == torch.bool:
+        return masks.array(to_numpy(mask.detach().cpu())) & chosen, bias
+    return chosen, mask if bias is None else bias + mask
 
 
 def _refuse_unknown(module: torch.nn.Module, others: dict[str, Any]) -> None:

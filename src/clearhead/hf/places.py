@@ -88,6 +88,28 @@ class SameGroup(masks.Mask):
         return True
 
 
+@dataclass(frozen=True, eq=False)
+class Chosen(masks.Mask):
+    """A query sees the keys that were chosen for it by number, as in sparse attention; negative numbers are none."""
+
+    keys: Int[np.ndarray, "b n_q k"]
+
+    def __repr__(self) -> str:
+        return f"Chosen(<{self.keys.shape[-1]} keys of each query>)"
+
+    def allows(self, at: masks.Where) -> np.ndarray:
+        # Written out for the queries that are asked about, a strip of them as a rule.
+        first, end = int(at.query.min(initial=0)), int(at.query.max(initial=-1)) + 1
+        keys = self.keys[:, first:end]
+        width = max(int(at.key.max(initial=-1)), int(keys.max(initial=-1))) + 1
+        flags = np.zeros((*keys.shape[:2], width + 1), np.bool_)  # the last column is for numbers that mean none
+        np.put_along_axis(flags, np.where(keys < 0, width, keys), True, axis=-1)
+        return flags[at.batch if len(flags) > 1 else 0, np.maximum(at.query - first, 0), at.key]
+
+    def lasting(self) -> bool:
+        return True
+
+
 def _runs(of_queries: np.ndarray, of_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """The first key of each query's group and the end of the last, or None if a group is in pieces."""
     starts = np.flatnonzero(np.diff(of_keys, prepend=of_keys[:1] - 1)) if of_keys.size else np.zeros(0, np.int64)

@@ -7,6 +7,7 @@ moment as transformers would have done in the first place.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,11 +22,17 @@ from clearhead.tensors import to_numpy
 from clearhead.torch.padding import both
 from clearhead.torch.watching import Position
 
-# What can be told of a mask without its numbers.
+# What can be told of a mask without its numbers: its shape and such, all that torch.compile asks when it makes guards.
+NUMBERS = {"T", "mT", "H", "mH", "data", "real", "imag"}
 TOLD = {
-    getattr(torch.Tensor, name).__get__
-    for name in ("shape", "dtype", "device", "ndim", "is_cuda", "is_cpu", "is_meta", "layout", "requires_grad")
-} | {torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel, torch.Tensor.is_floating_point, torch.Tensor.__len__}
+    attribute.__get__
+    for name, attribute in vars(torch._C.TensorBase).items()
+    if inspect.isgetsetdescriptor(attribute) and name not in NUMBERS
+} | {
+    torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel, torch.Tensor.is_floating_point, torch.Tensor.__len__,
+    torch.Tensor.stride, torch.Tensor.storage_offset, torch.Tensor.untyped_storage, torch.Tensor._is_view,
+    torch.Tensor.is_conj, torch.Tensor.is_neg,
+}  # fmt: skip
 # What gives the same mask again.
 SAME = {torch.Tensor.contiguous, torch.Tensor.detach, torch.Tensor.clone}
 
@@ -104,13 +111,13 @@ def interface_mask(
 ) -> MaskTensor | torch.Tensor | None:
     """What transformers' mask functions take, as a `MaskTensor`; None where nothing is masked and that may be said.
 
-    attention_mask (b, ≥ n_k): True where a token is no padding. Under torch.compile, whose graphs hold plain tensors
-    only, the mask is written out.
+    attention_mask (b, ≥ n_k): True where a token is no padding. Under torch.compile it is made between two graphs, as
+    the attention that it is for is called between two.
     """
     if torch.compiler.is_compiling():
-        return masking_utils.eager_mask(
-            batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask, dtype,  # type: ignore[arg-type]
-            allow_is_bidirectional_skip, use_vmap, device,
+        return outside_a_graph(
+            batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask,
+            allow_is_bidirectional_skip, use_vmap, dtype, device, **others,
         )  # fmt: skip
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
     mask = read(mask_function, place, index_by_index=use_vmap)
@@ -131,3 +138,6 @@ def interface_mask(
 
     position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
     return MaskTensor.made((batch_size, 1, place.n_q, place.n_k), mask, position, write, dtype, device)
+
+
+outside_a_graph = torch.compiler.disable(interface_mask, reason="masks are structures, and graphs hold plain tensors")

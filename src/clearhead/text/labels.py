@@ -16,7 +16,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from clearhead.text.clusters import clusters
-from clearhead.text.spans import CONTINUES, checked_offsets, token_spans
+from clearhead.text.spans import CONTINUES, Spans, checked_offsets, token_spans
 
 SPACE, NOTHING = "␣", "∅"
 BREAKS = str.maketrans({"\n": "⏎", "\r": "↵", "\t": "⇥"})
@@ -37,7 +37,11 @@ def token_labels(ids: Sequence[int] | ArrayLike, tokenizer: Any, text: str | Non
         TypeError: the ids are not integers, or the tokenizer cannot turn ids into tokens.
         ValueError: the ids are a batch, or not what the tokenizer makes of the text.
     """
-    spans = token_spans(ids, tokenizer, text)
+    return labels_of(token_spans(ids, tokenizer, text))
+
+
+def labels_of(spans: Spans) -> list[str]:
+    """One label for each token, from its place in the text and its name."""
     labels = labels_from_offsets(spans.text, spans.offsets)
     return [label if name is None else _named(name, label) for label, name in zip(labels, spans.names, strict=True)]
 

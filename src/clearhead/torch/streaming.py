@@ -153,7 +153,11 @@ def _strip(problem: Problem, rows: slice, v: torch.Tensor | np.ndarray | None) -
         total = (~torch.isneginf(top)).to(problem.wide)
     mixed = None if v is None else q.new_zeros((*top.shape, v.shape[-1]), dtype=problem.wide)
     strange = None if v is None else Strange(q.new_zeros((*top.shape, v.shape[-1])))
-    for cols in problem.runs(rows):
+    runs = list(problem.runs(rows))
+    # With no wider type to mix values in, dividing what was mixed rounds it once more than the textbook does. Where all
+    # keys are in one block, weights can be made first.
+    weighs_first = len(runs) == 1 and problem.kind == problem.wide
+    for cols in runs:
         scores = problem.scores(q, rows, cols).scores
         before, top = top, torch.maximum(top, scores.amax(dim=-1))
         level = top.masked_fill(torch.isneginf(top), 0)
@@ -162,12 +166,18 @@ def _strip(problem: Problem, rows: slice, v: torch.Tensor | np.ndarray | None) -
         total = total * shrunk + shares.sum(dim=-1).to(problem.wide)
         if v is not None and mixed is not None and strange is not None:
             values = strange.without(problem.of_keys(v, cols), scores)
+            shares = shares / _divisor(total)[..., None] if weighs_first else shares
             shares = shares * problem.kept(rows, cols) if problem.dropout else shares
             mixed = mixed * shrunk[..., None] + (shares @ values).to(problem.wide)
     if mixed is None or strange is None:
         return Attended(None, top, total.to(problem.kind))
-    mixed = (mixed / total.masked_fill(total == 0, 1)[..., None]).to(problem.kind)
-    return Attended(mixed + strange.found, top, total.to(problem.kind))
+    mixed = mixed if weighs_first else mixed / _divisor(total)[..., None]
+    return Attended(mixed.to(problem.kind) + strange.found, top, total.to(problem.kind))
+
+
+def _divisor(total: torch.Tensor) -> torch.Tensor:
+    """What a query's sums are divided by: nothing where it has no key left."""
+    return total.masked_fill(total == 0, 1)
 
 
 class Strange:

@@ -16,7 +16,7 @@ from clearhead.traces.by_distance import ByDistance, joined
 from clearhead.traces.pieces import Piece
 from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
 
-Keep = Callable[[np.ndarray], np.ndarray]  # an array to what is left of it in memory
+Keep = Callable[[np.ndarray, object], np.ndarray]  # an array, and whose it is, to what is left of it in memory
 
 
 class Part(NamedTuple):
@@ -93,7 +93,7 @@ class Layer:
         v: torch.Tensor | None,
         mask: masks.Mask | None,
         bias: torch.Tensor | ByDistance | None,
-        keep: Keep,
+        keep: Keep | None,
     ) -> None:
         """One more call: its queries, those of its keys and values that are new, and its mask."""
         n_q, n_k = q.shape[-2], k.shape[-2]
@@ -112,14 +112,18 @@ class Layer:
             self.whole = torch.cat([kept, new.detach()], dim=-2)
         if not self.kept:
             return
+
+        def stored(tensor: torch.Tensor) -> np.ndarray:
+            return _array(tensor) if keep is None else keep(_array(tensor), self)
+
         added: Any = bias
         if isinstance(bias, torch.Tensor):
             added = _array(torch.broadcast_to(bias, (*bias.shape[:-2], n_q, n_k)))
-        self.parts.append(Part(keep(_array(q)), range(first, first + n_k), mask, added))
+        self.parts.append(Part(stored(q), range(first, first + n_k), mask, added))
         if new.shape[-2]:
-            self.keys.append(keep(_array(new)))
+            self.keys.append(stored(new))
             if v is not None:
-                self.values.append(keep(_array(v[..., fresh, :])))
+                self.values.append(stored(v[..., fresh, :]))
         self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
 
     def take_gradient(self, gradient: torch.Tensor) -> None:

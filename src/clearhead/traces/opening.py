@@ -16,7 +16,8 @@ from clearhead.traces.edges import Cut, checked_cuts
 from clearhead.traces.naming import checked_layers
 from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
-from clearhead.traces.storing import Scratch, checked_target, opened, write
+from clearhead.traces.scratch import Scratch
+from clearhead.traces.storing import checked_target, opened, write
 from clearhead.traces.takes import Recorded
 
 if TYPE_CHECKING:
@@ -50,13 +51,16 @@ def trace(
     textbook's, or a translator, whose views are there when the block has ended. It gives what it
     gives otherwise, within float noise: its attention runs on the kernels, in this thread, until the block ends. Other
     models and other threads are not concerned. For each layer its queries and keys are kept, in the model's own
-    precision, and no n × n numbers; a layer's view is computed from them when it is asked for.
+    precision, and no n × n numbers; a layer's view is computed from them when it is asked for. A model may be on any
+    device: its attention runs there, in torch's operations where there are no kernels, and what is kept of it comes to
+    the CPU's memory, where the kernels make the views. None of it has been run on a GPU.
 
     Args:
         layers: which to keep, by number, by module path or by the beginning of one; all of them unless given.
         top_k, map_size: what the views keep, as in `clearhead.look`.
-        keep: "memory", or the path of a file that everything is written to as the model runs; it is there, whole, when
-            the block has ended, and `clearhead.load_trace` opens it.
+        keep: "memory", or the path of a file; what is kept goes to a folder beside it as the model runs, and the file
+            is there, whole, when the block has ended; `clearhead.load_trace` opens it. It takes room for the file and
+            one layer more.
         ablate: heads to take out, {(layer, head): "zero"}, the layer by number or module path; a layer alone is all of
             its heads. What the head adds, before the output projection, becomes zero, its "mean" over the positions
             of each sequence that are no padding, or what it is in another trace, of as many tokens, that kept values.
@@ -111,8 +115,8 @@ def trace(
 
     with contextlib.ExitStack() as until_the_end:
         scratch = None if place is None else until_the_end.enter_context(Scratch(place))
-        put = (lambda array: array) if scratch is None else scratch.put
-        recorder = Recorder(model, layers, put, values=values, gradients=gradients, **changes)
+        keep_in = None if scratch is None else scratch.put
+        recorder = Recorder(model, layers, keep_in, values=values, gradients=gradients, **changes)
         takes = _Takes(recorder)
         found = Trace(takes, _about(model), **options)
         if recorder.stream is not None:
@@ -123,7 +127,7 @@ def trace(
         _check_arrivals(recorder)
         _check_changes(recorder)
         if place is not None:
-            write(place, found)
+            write(place, found, scratch)
             takes.stored = opened(place)[0]
 
 

@@ -41,7 +41,7 @@ class Recorder:
         self,
         model: nn.Module,
         layers: Any,
-        keep: Keep,
+        keep: Keep | None,
         *,
         values: bool = False,
         gradients: bool = False,

@@ -11,9 +11,10 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
-from clearhead.text import token_labels
 from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
+from clearhead.traces.reading import Grouping, Reading, of_entry, read
+from clearhead.traces.sharing import Shares, shared_out
 from clearhead.traces.tables import HeadScores
 from clearhead.traces.takes import Take
 from clearhead.views import Distances, Patterns, View
@@ -50,8 +51,9 @@ class Trace:
         self._takes, self.about, self._entry = takes, dict(about), entry
         self._top_k, self._map_size = top_k, map_size
         self._tokenizer: Any = None
-        self._text: str | None = None
-        self._labels: dict[int, tuple[Any, Any]] = {}
+        self._text: str | Sequence[str] | None = None
+        self._messages: Any = None
+        self._readings: dict[tuple[int, int], tuple[Reading | None, Reading | None]] = {}
         self._model: Any = None
         self.facts = Facts()  # where the heads lead to, where values were kept
 
@@ -71,12 +73,8 @@ class Trace:
 
     def _part(self, takes: list[Take], entry: int | None) -> Trace:
         part = Trace(takes, self.about, top_k=self._top_k, map_size=self._map_size, entry=entry)
-        part._tokenizer, part._text, part.facts, part._model = (
-            self._tokenizer,
-            self._text,
-            self.facts,
-            self._known_model(),
-        )
+        part._tokenizer, part._text, part._messages = self._tokenizer, self._text, self._messages
+        part.facts, part._model = self.facts, self._known_model()
         return part
 
     def _known_model(self) -> Any:
@@ -165,20 +163,24 @@ class Trace:
 
     # Labels
 
-    def label(self, tokenizer: Any, text: str | None = None) -> Trace:
+    def label(
+        self, tokenizer: Any, text: str | Sequence[str] | None = None, *, messages: Sequence[Any] | None = None
+    ) -> Trace:
         """Name positions by their text, from now on: what a token stands for, Korean and bytes included.
 
-        tokenizer: of Hugging Face. text: what the ids were made from, if it is known. → this trace
+        tokenizer: of Hugging Face. text: what the ids were made from, if it is known. messages: the conversation that
+        the tokenizer's chat template wrote it from, {"role": …, "content": …} each, for `parts`. Either may be a list
+        with one for each sequence of a batch. → this trace
         """
-        self._tokenizer, self._text = tokenizer, text
-        self._labels.clear()
+        self._tokenizer, self._text, self._messages = tokenizer, text, messages
+        self._readings.clear()
         return self
 
     def labels(self, name: str) -> tuple[list[Any] | None, list[Any] | None]:
         """What the queries and the keys of a layer are called: their tokens, or ids where there is no tokenizer."""
         take, entry = self._sequence()
         piece = take.piece(name, entry)
-        own, source = self._labelled(take, entry)
+        own, source = (None if x is None else x.labels for x in self._read(take, entry))
         if source is None:
             choices: tuple[Any, ...] = (own, own)
         else:
@@ -190,23 +192,44 @@ class Trace:
         queries, keys = (list(map(str, range(n))) if x is None else x for x, n in zip(found, sizes, strict=True))
         return queries, keys
 
-    def _labelled(self, take: Take, entry: int) -> tuple[list[Any] | None, list[Any] | None]:
-        if entry not in self._labels:
+    def _read(self, take: Take, entry: int) -> tuple[Reading | None, Reading | None]:
+        """What the tokens of a sequence read as, and those that an encoder read beside it."""
+        key = (id(take), entry)
+        if key not in self._readings:
             own, source = take.ids(entry)
-            saved = take.labels(entry) if self._tokenizer is None else (None, None)
-            text_of_own = self._text if source is None else None
-            self._labels[entry] = (
-                saved[0] or self._named(own, text_of_own),
-                saved[1] or self._named(source, self._text),
+            saved = take.readings(entry) if self._tokenizer is None else (None, None)
+            text = of_entry(self._text, entry, take.batch, "text")
+            messages = of_entry(self._messages, entry, take.batch, "messages")
+            told: tuple[Any, Any] = (text, messages)
+            nothing = (None, None)
+            self._readings[key] = (
+                saved[0] or read(own, self._tokenizer, *(told if source is None else nothing)),
+                saved[1] or read(source, self._tokenizer, *told),
             )
-        return self._labels[entry]
+        return self._readings[key]
 
-    def _named(self, ids: np.ndarray | None, text: str | None) -> list[Any] | None:
-        if ids is None:
-            return None
-        if self._tokenizer is None:
-            return [str(i) for i in ids.tolist()]
-        return list(token_labels(ids, self._tokenizer, text))
+    @property
+    def words(self) -> Grouping:
+        """The positions in words, for `shares` and `View.grouped`: of the text that `label` tells of."""
+        return self._grouping("word")
+
+    @property
+    def sentences(self) -> Grouping:
+        """The positions in sentences, likewise."""
+        return self._grouping("sentence")
+
+    @property
+    def parts(self) -> Grouping:
+        """The positions by who speaks: "system", "user", "assistant", "user 2" …, what the chat template adds around
+        them, "template", and what the model wrote after them, "generated". `label` has to know the messages."""
+        return self._grouping("part")
+
+    def _grouping(self, by: str) -> Grouping:
+        own, source = self._read(*self._sequence())
+        reading = own if source is None else source
+        if reading is None:
+            raise ValueError(f"the model was not called with ids of tokens, which would make up each {by}")
+        return reading.grouped(by, source=source is not None)
 
     def ids(self) -> np.ndarray | None:
         """The ids of the sequence's tokens, without padding, where they are known."""
@@ -218,6 +241,15 @@ class Trace:
     def patterns(self) -> HeadTable:
         """What each head of each layer does: a table, by `View.patterns`."""
         return HeadTable({name: self._view(name).patterns() for name in self.names})
+
+    def shares(self, groups: Grouping, of: str | None = None) -> Shares:
+        """The share of its attention that each head gives to each group of positions: a table, streamed.
+
+            trace.shares(trace.parts, of="generated")       # whose words the answer looks at
+
+        groups: `parts`, `words` or `sentences`. of: the group whose queries are asked, all of them unless given.
+        """
+        return shared_out(self, groups, of)
 
     def plot(self, statistic: str = "pattern", **options: Any) -> Figure:
         """A figure of all layers and heads: see `clearhead.visualize_layers`."""

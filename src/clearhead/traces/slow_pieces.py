@@ -49,5 +49,5 @@ class Written:
         run = self._places(entry, self._ids.shape[-1])
         return self._ids[entry][run.start : run.stop], None
 
-    def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
+    def readings(self, entry: int) -> tuple[None, None]:
         return None, None

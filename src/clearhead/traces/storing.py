@@ -2,14 +2,13 @@
 
 What is written stands for each layer and sequence by itself, without padding: queries, keys, the runs of keys that the
 mask leaves, and what was observed. Arrays are mapped, not read, and each is held to its checksum when it is first used.
-The file is written beside its place and moved there when it is whole.
+The file is made in a folder beside its place and moved there when it is whole.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import secrets
 import struct
 import zlib
 from dataclasses import asdict
@@ -21,10 +20,13 @@ from safetensors import SafetensorError, safe_open
 
 import clearhead
 from clearhead import masks
-from clearhead.files import unfinished
+from clearhead.files import put_in_place
+from clearhead.text.spans import Spans
 from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.facts import Facts
 from clearhead.traces.pieces import Piece, observed, observed_arrays
+from clearhead.traces.reading import Reading
+from clearhead.traces.scratch import ALIGNMENT, Scratch
 from clearhead.traces.stacking import Runs
 
 if TYPE_CHECKING:
@@ -38,56 +40,82 @@ TYPES = {
     "I64": np.dtype(np.int64), "U8": np.dtype(np.uint8),
 }  # fmt: skip
 NAMES = {kind: name for name, kind in TYPES.items()}
-ALIGNMENT = 64
 
 
-def write(path: Path, trace: Trace) -> None:
-    """Write a trace, a layer at a time, so that memory for one layer is enough."""
+def write(path: Path, trace: Trace, scratch: Scratch | None = None) -> None:
+    """Write a trace, a layer at a time, so that memory for one layer is enough.
+
+    scratch: where the arrays of its layers are, each of which is deleted once it is written.
+    """
     path = checked_target(path)
-    description: dict[str, Any] = {
-        "kind": KIND, "version": VERSION, "clearhead": clearhead.__version__, "about": trace.about,
-        "top_k": trace._top_k, "map_size": trace._map_size, "facts": asdict(trace.facts), "calls": [],
-    }  # fmt: skip
-    with unfinished(path) as draft, draft.open("wb") as file:
-        layers = sum(len(take.names) * take.batch for take in trace._takes)
-        names = sum(len(name) for take in trace._takes for name in take.names for _ in range(take.batch))
-        room = _rounded(65_536 + 4_000 * layers + 48 * names + _length_of_ids(trace))
-        writer = _Writer(file, room)
-        for number, take in enumerate(trace._takes):
-            sequences = []
-            for entry in range(take.batch):
-                own, source = take.ids(entry)
-                labels = trace._labelled(take, entry) if trace._tokenizer is not None else (None, None)
-                layers_of_it = {
-                    name: _write_piece(writer, f"{number}/{entry}/{name}", take.piece(name, entry), trace)
-                    for name in take.names
+    with contextlib.ExitStack() as until_the_end:
+        room_beside = until_the_end.enter_context(Scratch(path)) if scratch is None else scratch
+        with room_beside.draft.open("wb") as file:
+            writer = _Writer(file, _room(trace))
+            calls = [_write_call(writer, number, take, trace, scratch) for number, take in enumerate(trace._takes)]
+            writer.finish(
+                {
+                    "kind": KIND, "version": VERSION, "clearhead": clearhead.__version__, "about": trace.about,
+                    "top_k": trace._top_k, "map_size": trace._map_size, "facts": asdict(trace.facts), "calls": calls,
                 }
-                scales = take.scales(entry)
-                sequences.append(
-                    {
-                        "scales": None if scales is None else scales.tolist(),
-                        "ids": None if own is None else own.tolist(),
-                        "source_ids": None if source is None else source.tolist(),
-                        "labels": labels[0],
-                        "source_labels": labels[1],
-                        "layers": layers_of_it,
-                    }
-                )
-            description["calls"].append({"sequences": sequences})
-        writer.finish(description)
+            )  # fmt: skip
+        put_in_place(room_beside.draft, path)
 
 
-def _length_of_ids(trace: Trace) -> int:
-    """More than the letters that ids and labels take."""
-    length = 0
+def _write_call(writer: _Writer, number: int, take: Any, trace: Trace, scratch: Scratch | None) -> dict[str, Any]:
+    """One forward, layer by layer; what is said of it in the description."""
+    sequences = []
+    for entry in range(take.batch):
+        ids = take.ids(entry)
+        scales = take.scales(entry)
+        told: dict[str, Any] = {"scales": None if scales is None else scales.tolist(), "layers": {}}
+        for name, numbers, reading in zip(("", "source_"), ids, trace._read(take, entry), strict=True):
+            told[f"{name}ids"] = None if numbers is None else numbers.tolist()
+            told |= _write_reading(writer, f"{number}/{entry}", name, reading)
+        sequences.append(told)
+    for name in take.names:
+        for entry, told in enumerate(sequences):
+            place = f"{number}/{entry}/{name}"
+            told["layers"][name] = _write_piece(writer, place, take.piece(name, entry), trace)
+        if scratch is not None:
+            scratch.forget(take.released(name))
+    return {"sequences": sequences}
+
+
+def _write_reading(writer: _Writer, place: str, name: str, reading: Reading | None) -> dict[str, Any]:
+    """What the tokens of a sequence read as; what is said of it in the description."""
+    if reading is None or reading.spans is None:
+        return {f"{name}labels": None}
+    text = reading.spans.text.encode("utf-8", "surrogatepass")
+    writer.put(f"{place}/{name}text", np.frombuffer(text, np.uint8))
+    writer.put(f"{place}/{name}offsets", np.asarray(reading.spans.offsets, np.int64).reshape(-1, 2))
+    told: dict[str, Any] = {f"{name}labels": reading.labels, f"{name}names": _few(reading.spans.names)}
+    if reading.parts is not None:
+        names = list(dict.fromkeys(reading.parts))
+        writer.put(f"{place}/{name}parts", np.array([names.index(x) for x in reading.parts], np.int32))
+        told[f"{name}parts"] = names
+    return told
+
+
+def _few(names: list[str | None]) -> dict[str, str]:
+    """The names that there are, by their places."""
+    return {str(i): name for i, name in enumerate(names) if name is not None}
+
+
+def _room(trace: Trace) -> int:
+    """More than the letters that the header will take."""
+    room = 65_536
     for take in trace._takes:
+        room += take.batch * (4_000 * (len(take.names) + 1) + 40 * sum(len(name) for name in take.names))
         for entry in range(take.batch):
-            ids = [x for x in take.ids(entry) if x is not None]
+            room += sum(24 * len(ids) for ids in take.ids(entry) if ids is not None)
             scales = take.scales(entry)
-            length += sum(24 * len(x) for x in ids) + (0 if scales is None else 26 * len(scales))
-            if trace._tokenizer is not None:
-                length += sum(12 * len(str(label)) + 8 for x in trace._labelled(take, entry) for label in x or ())
-    return length
+            room += 0 if scales is None else 26 * len(scales)
+            for reading in trace._read(take, entry):
+                if reading is not None and reading.spans is not None:
+                    words = [*reading.labels, *filter(None, reading.spans.names), *set(reading.parts or ())]
+                    room += sum(14 * len(str(word)) + 24 for word in words)
+    return _rounded(room)
 
 
 def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict[str, Any]:
@@ -276,34 +304,22 @@ class Stored:
         told = self.sequences[entry].get("scales")
         return None if told is None else np.asarray(told, np.float64)
 
-    def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
-        """The labels that were saved, if there were any."""
+    def readings(self, entry: int) -> tuple[Reading | None, Reading | None]:
+        """What its tokens read as, where that was saved."""
+        return self._reading(entry, ""), self._reading(entry, "source_")
+
+    def _reading(self, entry: int, name: str) -> Reading | None:
         told = self.sequences[entry]
-        return told["labels"], told["source_labels"]
-
-
-class Scratch(contextlib.AbstractContextManager["Scratch"]):
-    """A file beside the place of a trace, to which arrays go while a model runs; gone when the block ends."""
-
-    def __init__(self, target: Path) -> None:
-        self.path = target.with_name(f".{target.name}.{secrets.token_hex(8)}.running")
-        self.file: IO[bytes] = self.path.open("wb+")
-        self.place = 0
-
-    def put(self, array: np.ndarray) -> np.ndarray:
-        """An array out of memory: written, and mapped."""
-        self.file.write(_bytes(array))
-        padding = -array.nbytes % ALIGNMENT
-        self.file.write(b"\0" * padding)
-        self.file.flush()
-        start, self.place = self.place, self.place + array.nbytes + padding
-        if not array.size:
-            return array
-        return np.memmap(self.path, np.uint8, "r", start, (array.nbytes,)).view(array.dtype).reshape(array.shape)
-
-    def __exit__(self, *error: Any) -> None:
-        self.file.close()
-        self.path.unlink(missing_ok=True)
+        labels, place = told[f"{name}labels"], f"{self.number}/{entry}/{name}"
+        if labels is None or f"{name}names" not in told:  # as an earlier version wrote it, without the text
+            return None if labels is None else Reading(labels)
+        text = self.arrays.get(f"{place}text").tobytes().decode("utf-8", "surrogatepass")
+        offsets = [(int(start), int(stop)) for start, stop in self.arrays.get(f"{place}offsets")]
+        names = [told[f"{name}names"].get(str(i)) for i in range(len(labels))]
+        parts = None
+        if f"{name}parts" in told:
+            parts = [told[f"{name}parts"][i] for i in self.arrays.get(f"{place}parts")]
+        return Reading(labels, Spans(text, offsets, names), parts)
 
 
 def checked_target(path: str | Path) -> Path:

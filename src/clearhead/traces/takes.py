@@ -10,6 +10,7 @@ from clearhead.traces.naming import role
 from clearhead.traces.pieces import Piece
 
 if TYPE_CHECKING:
+    from clearhead.traces.layers import Layer
     from clearhead.traces.recording import Forward
 
 Take = Any  # a forward as a trace asks it: `Recorded`, or `storing.Stored`
@@ -37,8 +38,7 @@ class Recorded:
             raise IndexError(f"{name} saw a batch of {layer.batch}, and there is no sequence {entry} in it")
         key = (name, entry, layer.n_q)  # a generation that goes on has more of it
         if key not in self._pieces:
-            if not layer.grows and layer.n_q != layer.n_k:
-                layer.query_real = self._real_queries(layer.n_q)
+            self._note_queries(layer)
             self._pieces[key] = layer.piece(entry)
         self._pieces[key].gradient = layer.gradient_of(entry)  # which may have come since
         return self._pieces[key]
@@ -56,13 +56,27 @@ class Recorded:
                     return whole[entry][queries.start : queries.stop]
         return None
 
+    def released(self, name: str) -> Layer:
+        """A layer that is written somewhere else by now, and has let go of its arrays."""
+        layer = self.forward.layers[name]
+        for other in self.forward.layers.values():  # as long as there are others to tell of it
+            self._note_queries(other)
+        self._pieces = {key: piece for key, piece in self._pieces.items() if key[0] != name}
+        layer.parts, layer.keys, layer.values, layer.joined, layer.gradient = [], [], [], None, None
+        return layer
+
+    def _note_queries(self, layer: Layer) -> None:
+        """Let a layer know which queries are real where they look at another sequence: as where at their own."""
+        if layer.kept and layer.parts and not layer.grows and layer.n_q != layer.n_k:
+            found = self._real_queries(layer.n_q)
+            layer.query_real = layer.query_real if found is None else found
+
     def _real_queries(self, n_q: int) -> np.ndarray | None:
-        """Which queries are real where they look at another sequence: as where they look at their own."""
         own = [x for x in self.forward.layers.values() if x.grows and x.kept and x.n_k == n_q and x.real is not None]
         return own[0].real if own else None
 
-    def labels(self, entry: int) -> tuple[list[str] | None, list[str] | None]:
-        """The labels that came with it: none."""
+    def readings(self, entry: int) -> tuple[None, None]:
+        """What is known of the text of its tokens: nothing."""
         return None, None
 
     def ids(self, entry: int) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -1,0 +1,98 @@
+"""A folder beside the place of a trace, in which its file is made; gone when the file is there, or has failed.
+
+While a model runs, what is kept of each layer goes to a file of its own there. Those are read back when the trace is
+written, layer by layer, and each is deleted as soon as its layer is in the trace: so it takes the room of the trace and
+of one layer, never that of the trace twice. A process that is killed leaves its folder behind, which the next one that
+writes to the same place clears away: whoever is at work in a folder holds a lock on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where files that are open cannot be deleted, which serves as well
+    fcntl = None  # type: ignore[assignment]
+
+ALIGNMENT = 64
+ENDING = ".unfinished"
+
+
+class Scratch(contextlib.AbstractContextManager["Scratch"]):
+    """Room beside `target` to make it in."""
+
+    def __init__(self, target: Path) -> None:
+        clear_away(target)
+        made = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        made.mkdir()
+        self.lock = (made / "lock").open("wb")
+        if fcntl is not None:
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.folder = made.with_name(f"{made.name}{ENDING}")
+        made.rename(self.folder)  # only now is it one that others look at, and its lock is held
+        self.draft = self.folder / "draft"
+        self._numbers: dict[int, int] = {}  # of the file of each owner, by the owner's id
+        self._owners: list[object] = []  # kept, so that no id comes twice
+
+    def put(self, array: np.ndarray, owner: object) -> np.ndarray:
+        """An array out of memory: written to the file of its owner, a layer, and mapped."""
+        if not array.size:
+            return array
+        if id(owner) not in self._numbers:
+            self._numbers[id(owner)] = len(self._owners)
+            self._owners.append(owner)
+        path = self._file(owner)
+        with path.open("ab") as file:
+            start = file.tell()
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            file.write(b"\0" * (-array.nbytes % ALIGNMENT))
+        return np.memmap(path, np.uint8, "r", start, (array.nbytes,)).view(array.dtype).reshape(array.shape)
+
+    def forget(self, owner: object) -> None:
+        """Delete the file of a layer that is written by now, once nobody looks at it any more."""
+        if id(owner) in self._numbers:
+            with contextlib.suppress(PermissionError):  # of Windows, while it is mapped
+                self._file(owner).unlink(missing_ok=True)
+
+    def _file(self, owner: object) -> Path:
+        return self.folder / str(self._numbers[id(owner)])
+
+    def __exit__(self, *error: Any) -> None:
+        self.lock.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def clear_away(target: Path) -> None:
+    """Delete what processes that were killed left beside a place."""
+    for folder in target.parent.glob(f".{_literally(target.name)}.*{ENDING}"):
+        if folder.is_dir() and not _is_at_work(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_at_work(folder: Path) -> bool:
+    """Whether somebody holds the lock of a folder."""
+    if fcntl is None:
+        return False
+    try:
+        with _opened(folder / "lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # it is held, or gone by now
+        return True
+    return False
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_RDWR), "rb+")
+
+
+def _literally(name: str) -> str:
+    """A name in which glob finds nothing to read but the name."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

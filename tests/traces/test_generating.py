@@ -1,0 +1,109 @@
+"""The ways in which models generate, and models with several towers: each seen as its own eager attention sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import transformers as t
+from tests.hf.models import GROUPED, IMAGE, inputs, made, tokens
+
+import clearhead as ch
+
+OPTIONS = {"max_new_tokens": 5, "pad_token_id": 0, "eos_token_id": None}
+
+
+def eager(model, **given):
+    with torch.no_grad():
+        return model(**given, output_attentions=True)
+
+
+def the_same(views, attentions, entry=0):
+    for view, weights in zip(views, attentions, strict=True):
+        np.testing.assert_allclose(view.weights(), weights[entry].numpy(), atol=2e-6)
+
+
+@pytest.fixture(scope="module")
+def other():
+    """A model that guesses otherwise."""
+    torch.manual_seed(5)
+    return t.LlamaForCausalLM(t.LlamaConfig(**GROUPED)).eval()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"do_sample": True, "num_return_sequences": 2},
+        {"prefill_chunk_size": 4},
+        {"prompt_lookup_num_tokens": 3},
+        {"assistant_model": "other"},
+        {"cache_implementation": "static", "num_return_sequences": 2, "do_sample": True},
+    ],
+    ids=lambda way: " ".join(way),
+)
+def test_every_way_is_one_view_of_each_sequence(way, other):
+    model, ids = made("llama"), tokens(1 if way.keys() & {"prompt_lookup_num_tokens", "assistant_model"} else 2)
+    given = {name: other if x == "other" else x for name, x in way.items()}
+    torch.manual_seed(1)
+    with ch.trace(model) as trace:
+        written = model.generate(ids, **{"do_sample": False, **OPTIONS, **given})
+    assert len(trace.calls) == 1
+    assert len(trace.sequences) == len(written)
+    expected = eager(model, input_ids=written[:, :-1]).attentions
+    for entry, sequence in enumerate(trace.sequences):
+        np.testing.assert_array_equal(sequence.ids(), written[entry, :-1])
+        the_same(sequence, expected, entry)
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_an_encoder_and_a_decoder_that_generates(name):
+    model, given = made(name), inputs(name, "right")
+    given.pop("decoder_input_ids")
+    with ch.trace(model) as trace:
+        written = model.generate(**given, max_new_tokens=4, do_sample=False)
+    expected = eager(model, **given, decoder_input_ids=written[:, :-1])
+    one = trace.sequences[1]
+    n = int(given["attention_mask"][1].sum())
+    the_same(one.decoder, expected.decoder_attentions, 1)
+    the_same(one.cross, [x[..., :n] for x in expected.cross_attentions], 1)
+    the_same(one.encoder, [x[..., :n, :n] for x in expected.encoder_attentions], 1)
+    np.testing.assert_array_equal(one.ids(), written[1, :-1])
+
+
+@pytest.fixture(scope="module")
+def seeing():
+    """A model that reads an image in 9 patches among its tokens."""
+    torch.manual_seed(0)
+    text = t.LlamaConfig(**GROUPED)
+    vision = t.CLIPVisionConfig(**IMAGE, projection_dim=32)
+    config = t.LlavaConfig(vision_config=vision, text_config=text, image_token_index=96, vision_feature_layer=-1)
+    config._attn_implementation = "eager"
+    return t.LlavaForConditionalGeneration(config).eval()
+
+
+def test_an_image_and_a_text_are_two_stacks(seeing):
+    ids = torch.cat([tokens(1, 3), torch.full((1, 9), 96), tokens(1, 4, seed=9)], dim=1)
+    image = torch.randn(1, 3, 12, 12, generator=torch.Generator().manual_seed(2))
+    with ch.trace(seeing) as trace:
+        written = seeing.generate(input_ids=ids, pixel_values=image, do_sample=False, **OPTIONS)
+    assert len(trace.calls) == 1
+    seen, read = trace.stacks
+    assert "vision" in seen
+    assert "language" in read
+    with pytest.raises(KeyError, match="there are 2 stacks"):
+        trace[0]
+    vision = seeing.model.vision_tower
+    the_same([trace[name] for name in trace.stacks[seen].values()], eager(vision, pixel_values=image).attentions)
+    expected = eager(seeing, input_ids=written[:, :-1], pixel_values=image).attentions
+    the_same([trace[name] for name in trace.stacks[read].values()], expected)
+    np.testing.assert_array_equal(trace.ids(), written[0, :-1])
+    name = next(iter(trace.stacks[seen].values()))
+    assert trace.labels(name) == (None, None)  # patches have no tokens
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_beams_are_refused_by_name(name):
+    model, given = made(name), inputs(name)
+    given.pop("decoder_input_ids", None)
+    with pytest.raises(NotImplementedError, match="as in beam search"), ch.trace(model):
+        model.generate(**given, num_beams=3, do_sample=False, **OPTIONS)
