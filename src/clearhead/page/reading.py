@@ -6,6 +6,7 @@ A `View` knows its strongest keys and patterns; for weights that are all there, 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ class Strongest(NamedTuple):
 class Layer:
     """One layer of a page: its name, and what is read off its matrix, an `AttentionMatrix`, at a place of its batch."""
 
-    def __init__(self, name: str, matrix: Any, batch: tuple[int, ...] = ()) -> None:
-        self.name, self.matrix, self.batch = name, matrix, batch
+    def __init__(
+        self, name: str, matrix: Any, batch: tuple[int, ...] = (), *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        self.name, self.matrix, self.batch, self.extra = name, matrix, batch, dict(extra or {})
         self.heads, self.n_q, self.n_k = matrix.heads, matrix.n_q, matrix.n_k
 
     def of_heads(self, value: Any) -> np.ndarray:
@@ -51,10 +54,11 @@ class Layer:
 
     @functools.cached_property
     def statistics(self) -> dict[str, Float[np.ndarray, " h"]]:
-        """Of each head, the mean over the queries that attend to anything."""
+        """Of each head, the mean over the queries that attend to anything; then what was measured elsewhere."""
         attending = ~(self.by_query["max_weight"] <= 0)  # NaN counts: a head with one is to be seen as such
         count = np.maximum(attending.sum(axis=-1), 1)
-        return {name: np.where(attending, x, 0).sum(axis=-1) / count for name, x in self.by_query.items()}
+        read = {name: np.where(attending, x, 0).sum(axis=-1) / count for name, x in self.by_query.items()}
+        return read | {name: np.asarray(x, np.float64) for name, x in self.extra.items()}
 
     @functools.cached_property
     def strongest(self) -> Strongest:
