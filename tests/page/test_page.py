@@ -13,6 +13,7 @@ from tests.page.conftest import WORDS, seen
 from tests.page.driving import choose, place, state, status, until
 
 from clearhead import look, masks, page as pages
+from clearhead.page.reading import Layer
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -98,13 +99,8 @@ def test_a_head_that_is_not_looked_at_is_not_opened(open_page: Open, path):
 def test_the_first_glance_says_something(open_page: Open, path, views):
     page = open_page(path)
     shown = state(page)
-    telling = []
-    for i, view in enumerate(views):
-        weights = np.array(view.weights())
-        weights[:, :, 0] = 0
-        weights[:, np.arange(13), np.arange(13)] = 0
-        telling += [(weights.max(-1).mean(-1)[h], i, h) for h in range(4)]
-    assert max(telling)[1:] == (shown["layer"], shown["head"])
+    found = [(value, i, h) for i, view in enumerate(views) for h, value in enumerate(Layer("", view).telling)]
+    assert max(found)[1:] == (shown["layer"], shown["head"])
     sentence = page.locator(".sentence").inner_text()
     assert re.search(r"score 0\.\d\d of 1|closest are", sentence)
     assert "not why" in sentence
