@@ -156,7 +156,6 @@ def documents() -> Iterator[Shot]:
     yield Shot("page", "en", VIEWS["map"])
     yield Shot("page-ko", "ko", VIEWS["map"])
     yield Shot("page-compare", "en", VIEWS["compare"], scheme="dark")
-    yield Shot("page-step", "en", VIEWS["step"])
 
 
 def take(browser: Browser, shot: Shot, path: Path, folder: Path) -> None:
