@@ -28,13 +28,19 @@ def test_a_module_comes_after_those_it_imports(web):
     assert "import {" not in made
 
 
-def test_comments_are_left_out_and_nothing_else(web):
+def test_comments_and_indents_are_left_out_and_nothing_else(web):
     web(
         main="// a module\n/**\n * What it does.\n * @param {number} x\n */\nfunction f(x) {\n  // why\n"
         '  const y = /** @type {number} */ (x); // beside\n  return "http://a" + y / 2; \n}\nf(1);\n',
     )
-    kept = 'function f(x) {\n  const y = (x); // beside\n  return "http://a" + y / 2; \n}\nf(1);\n'
+    kept = 'function f(x) {\nconst y = (x); // beside\nreturn "http://a" + y / 2; \n}\nf(1);\n'
     assert f'modules["main.js"] = (() => {{\n{kept}\nreturn' in bundle.script()
+
+
+def test_a_text_of_several_lines_is_refused(web):
+    web(main="const x = `a\n  b`;\n")
+    with pytest.raises(ValueError, match=r"main\.js has a text of several lines"):
+        bundle.script()
 
 
 def test_the_front_end_stays_small():
