@@ -19,8 +19,8 @@ export class Context {
     this.source = source;
     this.store = store;
     this.tables = tables;
-    /** @type {HeadMap | null} the head that is chosen, or the mean of those that are, once it is open */
-    this.map = null;
+    /** @type {HeadMap | null} what was opened last */
+    this.opened = null;
     /** @type {HeadMap | null} what it is compared with */
     this.otherMap = null;
     this.asked = "";
@@ -49,6 +49,12 @@ export class Context {
 
   get info() {
     return this.layer.heads[this.state.head];
+  }
+
+  /** The head that is chosen, or the mean of those that are, once it is open: that of a layer of another size is not it. */
+  get map() {
+    const { opened, layer } = this;
+    return opened?.n_q === layer.n_q && opened.n_k === layer.n_k ? opened : null;
   }
 
   /** The heads whose mean is shown: one, unless several are chosen. */
@@ -124,7 +130,7 @@ export class Context {
     const map = await this.mean(this.chosen);
     const otherMap = compared.length ? await this.mean(compared) : null;
     if (asked !== this.asked) return;
-    this.map = map;
+    this.opened = map;
     this.otherMap = otherMap;
     for (const listener of this.onMap) listener();
   }
