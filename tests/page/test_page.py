@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
 from tests.browsing import Open
 from tests.page.conftest import WORDS, seen
+from tests.page.driving import HOSTILE, choose, place, state, status, until
 
 from clearhead import look, masks, page as pages
-
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<b>",
-    "\u202eevil",
-    "a\u2066b",
-    "'\"&amp;",
-    "{{x}}",
-    "\u0000",
-    "가나",
-]
+from clearhead.page.reading import Layer
 
 
 @pytest.fixture(scope="module")
@@ -47,42 +36,6 @@ def long_view():
 @pytest.fixture(scope="module")
 def long_path(long_view, tmp_path_factory) -> Path:
     return long_view.to_html(tmp_path_factory.mktemp("page") / "long.html", megabytes=1.5)
-
-
-def status(page: Page) -> str:
-    return page.locator(".status").inner_text()
-
-
-def place(page: Page, q: int, k: int) -> tuple[float, float]:
-    """Where the middle of a place is on the screen."""
-    return page.evaluate(
-        """([q, k]) => {
-            const { head } = document.querySelector("clearhead-page");
-            const { left, top } = head.canvas.getBoundingClientRect();
-            const { x, y, scale } = head.viewport;
-            const across = head.box.x + (k + 0.5 - x) * scale, down = head.box.y + (q + 0.5 - y) * scale;
-            return [left + head.unit * across, top + head.unit * down];
-        }""",
-        [q, k],
-    )
-
-
-def until(page: Page, condition: Callable[[], bool]) -> None:
-    """Wait for something; playwright's own way asks the page to evaluate a text, which its policy forbids."""
-    for _ in range(200):
-        if condition():
-            return
-        page.wait_for_timeout(25)
-    pytest.fail("what was waited for did not come")
-
-
-def choose(page: Page, layer: int, head: int) -> None:
-    page.locator(".layer").nth(layer).locator("button").nth(head).click()
-    until(page, lambda: f"layer {layer} · head {head}" in page.locator(".head h2").inner_text())
-
-
-def state(page: Page) -> dict:
-    return page.evaluate("document.querySelector('clearhead-page').context.state")
 
 
 def test_pointing_tells_the_exact_weight_and_its_rank(open_page: Open, path, views):
@@ -135,13 +88,8 @@ def test_a_head_that_is_not_looked_at_is_not_opened(open_page: Open, path):
 def test_the_first_glance_says_something(open_page: Open, path, views):
     page = open_page(path)
     shown = state(page)
-    telling = []
-    for i, view in enumerate(views):
-        weights = np.array(view.weights())
-        weights[:, :, 0] = 0
-        weights[:, np.arange(13), np.arange(13)] = 0
-        telling += [(weights.max(-1).mean(-1)[h], i, h) for h in range(4)]
-    assert max(telling)[1:] == (shown["layer"], shown["head"])
+    found = [(value, i, h) for i, view in enumerate(views) for h, value in enumerate(Layer("", view).telling)]
+    assert max(found)[1:] == (shown["layer"], shown["head"])
     sentence = page.locator(".sentence").inner_text()
     assert re.search(r"score 0\.\d\d of 1|closest are", sentence)
     assert "not why" in sentence
@@ -155,7 +103,7 @@ def test_the_keyboard_does_everything(open_page: Open, path):
     assert (state(page)["query"], state(page)["key"]) == (1, 0)
     for key, name, value in [
         ("Shift+ArrowRight", "head", 2), ("]", "layer", 1), ("[", "layer", 0), ("s", "scale", "log"),
-        ("h", "first", False), ("c", "palette", "sea"), ("d", "theme", "dark"), ("l", "view", "lines"),
+        ("h", "first", False), ("k", "palette", "sea"), ("d", "theme", "dark"), ("l", "view", "lines"),
         ("r", "direction", "to"), ("Escape", "query", None),
     ]:  # fmt: skip
         page.keyboard.press(key)
@@ -187,6 +135,42 @@ def test_heads_are_sorted_and_filtered(open_page: Open, path, views):
     page.get_by_label("Show", exact=True).select_option("max_weight")
     page.get_by_label("Sort", exact=True).select_option("layer")
     assert page.locator(".heads .number").first.inner_text() == f"{views[0].max_weight[0].mean():.2f}"
+
+
+def test_heads_are_averaged_as_they_are_chosen(open_page: Open, path, views):
+    page = open_page(path, "l=0&h=1")
+    tiles = page.locator(".heads button")
+    tiles.nth(6).click(modifiers=["Shift"])
+    tiles.nth(11).hover()
+    tiles.nth(11).locator(".check").click()
+    until(page, lambda: "mean of 3 heads" in page.locator(".head h2").inner_text())
+    assert "layer 0: 1 · layer 1: 2 · layer 2: 3" in page.locator(".sentence").inner_text()
+    mean = (views[0].weights(1) + views[1].weights(2) + views[2].weights(3)) / 3
+    for q, k in [(9, 4), (12, 0)]:
+        page.mouse.move(*place(page, q, k))
+        assert f"weight {mean[q, k]:.4f} · rank {1 + int((mean[q] > mean[q, k]).sum())} of 13" in status(page)
+    entropy = -(mean[9] * np.log(np.where(mean[9] > 0, mean[9], 1))).sum()
+    page.locator(".word").nth(9).click()
+    page.mouse.move(0, 0)
+    assert f"entropy {entropy:.2f} nats" in status(page)
+    assert page.locator(".chip").first.inner_text().split() == [WORDS[mean[9].argmax()], f"{mean[9].max():.2f}"]
+    tiles.nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("x")
+    until(page, lambda: state(page)["choice"] == ["0.1", "0.2", "1.2", "2.3"])
+    four = page.url.split("#")[1]
+    page.keyboard.press("a")
+    until(page, lambda: state(page)["choice"] == [f"0.{i}" for i in range(4)])
+    page.get_by_label("Of", exact=True).select_option("all")
+    until(page, lambda: "mean of 12 heads" in page.locator(".head h2").inner_text())
+    mean = np.mean([view.weights() for view in views], axis=(0, 1))
+    page.mouse.move(*place(page, 7, 2))
+    assert f"weight {mean[7, 2]:.4f}" in status(page)
+    choose(page, 1, 1)
+    assert state(page)["choice"] == []
+    again = open_page(path, four)
+    assert "mean of 4 heads" in again.locator(".head h2").inner_text()
+    assert again.locator('.heads [aria-selected="true"]').count() == 4
 
 
 def test_an_address_shows_the_same_again(open_page: Open, path):
@@ -277,7 +261,7 @@ def test_long_texts_have_words_only_where_they_are_seen(open_page: Open, long_pa
     page.keyboard.press("Enter")
     page.wait_for_selector(".word.chosen")
     assert page.locator(".word.chosen").inner_text() == "cat4889"
-    assert "mean of" in page.locator(".pixel").inner_text()
+    assert "mean of" in page.locator(".map .pixel").inner_text()
 
 
 @pytest.mark.parametrize("odd", ["one", "masked", "nan", "no tokens", "cross"])

@@ -52,7 +52,7 @@ def test_what_is_refused(tmp_path):
     path, view = tmp_path / "p.html", seen(5)
     with pytest.raises(ValueError, match="there are no layers to show"):
         page.write(path, [])
-    with pytest.raises(TypeError, match=r"layer 0 must be a name and a View, such as \('layer 0', view\), got View"):
+    with pytest.raises(TypeError, match=r"layer 0 must be a name and a View, such as .*, or a page\.Shown, got View"):
         page.write(path, [view])
     with pytest.raises(ValueError, match="tokens must name all 5 queries, got 4 names"):
         view.to_html(path, tokens=list("abcd"))

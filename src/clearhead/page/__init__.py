@@ -4,6 +4,7 @@
 web/, is plain JavaScript that asks one module for its data and does not know where they come from.
 """
 
+from clearhead.page.shown import Patches, Shown
 from clearhead.page.writing import write
 
-__all__ = ["write"]
+__all__ = ["Patches", "Shown", "write"]

@@ -1,6 +1,7 @@
 """The front end's modules as one script, so that a page is one file: nothing is built, minified or fetched.
 
-Each module becomes a function that is called once and returns what the module exports. That asks little of a module:
+Each module becomes a function that is called once and returns what the module exports. Only comments and
+indents are left out, a quarter of the text, which readers find in web/. That asks little of a module:
 its imports are `import { a, b as c } from "./other.js";`, its exports stand before what they name, and no two modules
 import each other.
 """
@@ -13,6 +14,10 @@ from pathlib import Path
 
 WEB = Path(__file__).parent / "web"
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";$', re.MULTILINE)
+COMMENT = re.compile(  # a line of its own, some lines of their own, or a type within a line
+    r"^[ \t]*//[^\n]*\n|^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n|/\*\*(?:(?!\*/).)*\*/ ?", re.MULTILINE | re.DOTALL
+)
+INDENT = re.compile(r"^\s+", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) (\w+))", re.MULTILINE)
 
 
@@ -42,6 +47,9 @@ def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
 
 def _wrapped(name: str) -> str:
     source = _source(name)
+    source = COMMENT.sub("", source)
+    if any(line.count("`") % 2 for line in source.splitlines()):
+        raise ValueError(f"{name} has a text of several lines, whose indents would be left out")
     body = IMPORT.sub(lambda found: f'const {{{found[1].replace(" as ", ": ")}}} = modules["{found[2]}"];', source)
     names = EXPORT.findall(body)
     body = EXPORT.sub("", body)
@@ -50,7 +58,7 @@ def _wrapped(name: str) -> str:
         raise ValueError(f"{name} has a line that one script cannot hold: {left[0]}")
     if "</script" in body.lower() or "<!--" in body:
         raise ValueError(f"{name} has a text that would end its script early")
-    return f'modules["{name}"] = (() => {{\n{body}\nreturn {{ {", ".join(names)} }};\n}})();'
+    return f'modules["{name}"] = (() => {{\n{INDENT.sub("", body)}\nreturn {{ {", ".join(names)} }};\n}})();'
 
 
 def _source(name: str) -> str:

@@ -6,6 +6,7 @@ A `View` knows its strongest keys and patterns; for weights that are all there, 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,11 @@ from clearhead.page.packing import HIDDEN
 from clearhead.textbook.patterns import name_pattern
 
 STATISTICS = ("entropy", "max_weight", "distance", "on_first", "on_self")
+TELLING = {
+    "previous_token": 1.0, "next_token": 1.0, "induction": 1.0, "duplicate_token": 1.0, "separator": 0.9,
+    "punctuation": 0.9, "self": 0.7, "local": 0.6, "first_token": 0.4, "uniform": 0.25,
+}  # fmt: skip
+DECIDED = 0.6
 KEPT = 8  # of each query's strongest keys, where a matrix does not say itself
 
 
@@ -29,8 +35,10 @@ class Strongest(NamedTuple):
 class Layer:
     """One layer of a page: its name, and what is read off its matrix, an `AttentionMatrix`, at a place of its batch."""
 
-    def __init__(self, name: str, matrix: Any, batch: tuple[int, ...] = ()) -> None:
-        self.name, self.matrix, self.batch = name, matrix, batch
+    def __init__(
+        self, name: str, matrix: Any, batch: tuple[int, ...] = (), *, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        self.name, self.matrix, self.batch, self.extra = name, matrix, batch, dict(extra or {})
         self.heads, self.n_q, self.n_k = matrix.heads, matrix.n_q, matrix.n_k
 
     def of_heads(self, value: Any) -> np.ndarray:
@@ -51,10 +59,11 @@ class Layer:
 
     @functools.cached_property
     def statistics(self) -> dict[str, Float[np.ndarray, " h"]]:
-        """Of each head, the mean over the queries that attend to anything."""
+        """Of each head, the mean over the queries that attend to anything; then what was measured elsewhere."""
         attending = ~(self.by_query["max_weight"] <= 0)  # NaN counts: a head with one is to be seen as such
         count = np.maximum(attending.sum(axis=-1), 1)
-        return {name: np.where(attending, x, 0).sum(axis=-1) / count for name, x in self.by_query.items()}
+        read = {name: np.where(attending, x, 0).sum(axis=-1) / count for name, x in self.by_query.items()}
+        return read | {name: np.asarray(x, np.float64) for name, x in self.extra.items()}
 
     @functools.cached_property
     def strongest(self) -> Strongest:
@@ -84,13 +93,24 @@ class Layer:
 
     @functools.cached_property
     def telling(self) -> Float[np.ndarray, " h"]:
-        """How decidedly a head looks elsewhere than at the first position and at itself, 0 … 1: whom to show first."""
+        """How much there is to say of a head at first sight, 0 … 1: whom to show first.
+
+        A clear pattern tells most, and one that looks at other tokens more than one that rests somewhere; a head
+        without a clear pattern tells something if it is decided, that is, if its queries each look at one other key.
+        """
+        names, scores, _, _ = self.patterns
+        clear = np.array([TELLING.get(name, 0.0) for name in names]) * np.nan_to_num(scores)
+        return np.maximum(clear, DECIDED * self.elsewhere)
+
+    @functools.cached_property
+    def elsewhere(self) -> Float[np.ndarray, " h"]:
+        """The largest weight of a query besides those on the first position and on its own, on the mean."""
         own = np.arange(self.n_q)[:, None] + self.n_k - self.n_q
         indices, weights = self.strongest
         if not indices.shape[-1]:
             return np.zeros(self.heads)
-        elsewhere = np.where((indices > 0) & (indices != own), weights, 0)
-        return np.nan_to_num(elsewhere.max(axis=-1)).mean(axis=-1)
+        others = np.where((indices > 0) & (indices != own), weights, 0)
+        return np.nan_to_num(others.max(axis=-1)).mean(axis=-1)
 
     def exact(self, head: int) -> Float[np.ndarray, "n_q n_k"]:
         """Every weight of a head; HIDDEN where masked."""

@@ -12,12 +12,12 @@ import numpy as np
 from clearhead import checks
 from clearhead.files import write_whole
 from clearhead.languages import spoken
-from clearhead.matrices import is_matrix
 from clearhead.page.bundle import script, style
 from clearhead.page.document import document
 from clearhead.page.fitting import fitted
 from clearhead.page.packing import Chunk, packed
 from clearhead.page.reading import Layer
+from clearhead.page.shown import Shown, as_shown, images_of, trace_names
 from clearhead.text.labels import visible
 
 VERSION = 1
@@ -26,7 +26,7 @@ MEGABYTES = 10.0
 
 def write(
     path: str | Path,
-    layers: Sequence[tuple[str, Any]],
+    layers: Sequence[tuple[str, Any] | Shown],
     *,
     tokens: Sequence[object] | None = None,
     key_tokens: Sequence[object] | None = None,
@@ -34,10 +34,12 @@ def write(
     language: str | None = None,
     megabytes: float | int = MEGABYTES,
     batch: int | tuple[int, ...] | None = None,
+    traces: Sequence[str] | None = None,
 ) -> Path:
     """Write a page that shows some layers: one HTML file, which needs no network and opens in any browser.
 
-    layers: each a name and a `View`, or what else answers `clearhead.matrices.AttentionMatrix` → the path
+    layers: each a name and a `View`, or what else answers `clearhead.matrices.AttentionMatrix`; or a `Shown`, which
+    says more of it → the path
 
     Args:
         tokens, key_tokens: labels of the queries and the keys of every layer, as in `look`. Those of each layer's own
@@ -45,45 +47,46 @@ def write(
         language: "en" or "ko", in which the page first speaks; whoever reads it can change that.
         megabytes: how large the file may be. Maps are made coarser until it is not larger; the page says how coarse.
         batch: the place along the batch axes, a number or one for each axis, where there are any.
+        traces: names of the traces that the layers are of, where there are several.
 
     Raises:
-        TypeError: a layer is not a name and a matrix.
+        TypeError: a layer is neither a name and a matrix nor a Shown.
         ValueError: there are no layers; there are not as many labels as positions; there is a batch and none of it is
             chosen; or the file would be larger even at its coarsest.
     """
-    read = [_layer(number, layer, batch) for number, layer in enumerate(layers)]
+    shown = [as_shown(number, layer) for number, layer in enumerate(layers)]
+    read = [_layer(layer, batch) for layer in shown]
     if not read:
         raise ValueError("there are no layers to show; give at least one, such as [('layer 0', view)]")
     most = checks.number("megabytes", megabytes, above=0.0) * 1e6
     tables, places = _tables(read, tokens, key_tokens)
     labels = Chunk([], packed(json.dumps(tables, ensure_ascii=False).encode()))
-    own = len(script().encode()) + len(style().encode()) + len(labels.text) + 2_000 + 900 * sum(x.heads for x in read)
+    images, pictures, pictured = images_of(shown)
+    own = len(script().encode()) + len(style().encode()) + 2_000 + 900 * sum(x.heads for x in read)
+    own += sum(len(part.text) for part in (labels, *pictures.values()))
     found = fitted(read, int(most - own))
-    for entry, (queries, keys) in zip(found.layers, places, strict=True):
+    for entry, layer, (queries, keys), image in zip(found.layers, shown, places, pictured, strict=True):
+        entry |= {"stack": layer.stack, "trace": layer.trace, "prompt": layer.prompt, "image": image}
         entry["tokens"] = [queries, keys]
     header: dict[str, Any] = {
         "version": VERSION,
         "dress": "file",
         "title": title or "clearhead",
         "language": spoken(language),
+        "traces": trace_names(shown, traces),
+        "images": images,
         "layers": found.layers,
         "keys": found.detail.keys,
         "megabytes": megabytes,
     }
     place = Path(path)
-    write_whole(place, document(header, {"tokens": labels, **found.chunks}).encode())
+    write_whole(place, document(header, {"tokens": labels, **pictures, **found.chunks}).encode())
     return place
 
 
-def _layer(number: int, layer: object, batch: int | tuple[int, ...] | None) -> Layer:
-    """One layer, checked."""
-    if not (isinstance(layer, tuple) and len(layer) == 2 and isinstance(layer[0], str) and is_matrix(layer[1])):
-        raise TypeError(
-            f"layer {number} must be a name and a View, such as ('layer 0', view), got {type(layer).__name__}"
-        )
-    name, matrix = layer
-    if 0 in (matrix.n_q, matrix.n_k):
-        raise ValueError(f"{name} has {matrix.n_q} queries and {matrix.n_k} keys; there must be one of each to be seen")
+def _layer(shown: Shown, batch: int | tuple[int, ...] | None) -> Layer:
+    """One layer at its place of the batch, checked."""
+    name, matrix = shown.name, shown.matrix
     shape = matrix.batch_shape
     places = () if batch is None else batch if isinstance(batch, tuple) else (batch,)
     if batch is None and all(size == 1 for size in shape):
@@ -96,7 +99,7 @@ def _layer(number: int, layer: object, batch: int | tuple[int, ...] | None) -> L
     for place, size in zip(places, shape, strict=True):
         if not 0 <= place < size:
             raise ValueError(f"batch {place} is out of range; there are {size}: 0 … {size - 1}")
-    return Layer(name, matrix, places)
+    return Layer(name, matrix, places, extra=shown.statistics)
 
 
 def _tables(

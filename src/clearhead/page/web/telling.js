@@ -34,11 +34,38 @@ export function weightText(map, { q, k }, say) {
   const { value, kind } = map.weight(q, k);
   if (kind === "masked") return say("is_masked");
   if (kind === "nan") return say("is_nan");
-  const rank = map.rank(q, k);
-  const ranked = rank === null ? say("rank_beyond", { keys: map.keys }) : say("rank", { rank: counted(rank), count: counted(map.n_k) });
-  if (kind === "exact") return `${say("weight")} ${figure(value)} · ${ranked}`;
+  const ranked = rankText(map, { q, k }, say);
+  if (kind === "exact") return `${say("weight")} ${figure(value)}${ranked}`;
+  if (map.place(q, k) >= 0) return `${say("weight")} ${say("is_estimate", { weight: figure(value) })}${ranked}`;
   const near = map.single ? say("is_near", { weight: figure(value) }) : say("is_mean", { weight: figure(value), by_q: map.by_q, by_k: map.by_k });
-  return `${say("weight")} ${near} · ${ranked}`;
+  return `${say("weight")} ${near}${ranked}`;
+}
+
+/**
+ * Which of its query's keys a key is, as far as that is known.
+ * @param {import("./headmap.js").HeadMap} map
+ * @param {{ q: number, k: number }} place
+ * @param {Say} say
+ */
+function rankText(map, { q, k }, say) {
+  const rank = map.rank(q, k);
+  if (rank !== null) return ` · ${say("rank", { rank: counted(rank), count: counted(map.n_k) })}`;
+  return map.place(q, k) >= 0 ? "" : ` · ${say("rank_beyond", { keys: map.keys })}`;
+}
+
+/**
+ * The weights of a place in two heads, and what the first has more.
+ * @param {import("./headmap.js").HeadMap} map
+ * @param {import("./headmap.js").HeadMap} other
+ * @param {{ q: number, k: number }} place
+ * @param {Say} say
+ */
+export function comparedText(map, other, { q, k }, say) {
+  const [a, b] = [map.weight(q, k), other.weight(q, k)];
+  const told = (/** @type {import("./headmap.js").Weight} */ { value, kind }) => (kind === "masked" ? say("masked") : `${kind === "mean" ? "≈ " : ""}${figure(value)}`);
+  const near = [a, b].some(({ kind }) => kind === "mean") ? "≈ " : "";
+  const difference = a.value - b.value;
+  return `A ${told(a)} · B ${told(b)} · A − B ${near}${difference > 0 ? "+" : ""}${figure(difference)}`;
 }
 
 /**
@@ -47,14 +74,14 @@ export function weightText(map, { q, k }, say) {
  * @returns {(Node | string)[]}
  */
 export function statusLine(context) {
-  const { map, hover, state, say } = context;
+  const { map, otherMap, hover, state, say } = context;
   if (!map) return [say("loading")];
   const place = hover ?? (state.query !== null && state.key !== null ? { q: state.query, k: state.key } : null);
   if (place && place.q < map.n_q && place.k < map.n_k) {
     return [
       `${say("query")} ${counted(place.q)} `, ...inText(context, "query", place.q), " → ",
       `${say("key")} ${counted(place.k)} `, ...inText(context, "key", place.k), " · ",
-      bold(weightText(map, place, say)),
+      bold(otherMap ? comparedText(map, otherMap, place, say) : weightText(map, place, say)),
     ];
   }
   if (state.query === null || state.query >= map.n_q) return [say("hint")];
