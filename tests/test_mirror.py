@@ -20,6 +20,7 @@ ELSEWHERE = {
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
     "learn/words.py": ["test_languages.py", "learn/test_command.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
+    "page/content.py": ["page/test_writing.py", "page/test_shown.py"],
     "traces/layers.py": ["traces/test_opening.py"],
     "traces/pieces.py": ["traces/test_opening.py", "traces/test_storing.py"],
     "traces/recording.py": ["traces/test_opening.py"],

@@ -15,6 +15,7 @@ from torch import nn
 from clearhead.tensors import to_numpy
 from clearhead.torch.watching import Position
 from clearhead.traces.ablation import Ablation
+from clearhead.traces.images import Image, given_images
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
@@ -27,6 +28,7 @@ class Forward:
     layers: dict[str, Layer] = field(default_factory=dict)
     source_ids: np.ndarray | None = None  # what an encoder read, if there is one
     ids: np.ndarray | None = None
+    images: Image | None = None  # of the whole batch
     stepped: int = 0  # the last forward that went on with an earlier one
 
 
@@ -47,6 +49,7 @@ class Recorder:
         self.depth = 0
         self.uses: Counter[str] = Counter()
         self.given: dict[str, np.ndarray] = {}  # ids that came with the call under way
+        self.images: Image | None = None  # likewise
 
     # The model is entered and left, from whichever side: `generate` calls an encoder without its model.
 
@@ -57,6 +60,7 @@ class Recorder:
             self.number += 1
             self.uses.clear()
             self.given = _ids(module, self.model, arguments, named)
+            self.images = given_images(self.model, arguments, named)
         self.depth += 1
 
     def left(self, module: nn.Module, *_: Any) -> None:
@@ -137,6 +141,8 @@ class Recorder:
             forward.source_ids = self.given.pop("source")
         if "own" in self.given:
             forward.ids = self.given.pop("own")
+        if self.images is not None:
+            forward.images, self.images = self.images, None
 
     def _more_ids(self, forward: Forward, position: Position) -> None:
         """The ids of the steps that were added, after those of the positions before."""

@@ -21,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 import clearhead
 from clearhead import masks
 from clearhead.files import unfinished
+from clearhead.traces.images import Image
 from clearhead.traces.pieces import Piece, observed, observed_arrays
 from clearhead.traces.stacking import Runs
 
@@ -54,6 +55,9 @@ def write(path: Path, trace: Trace) -> None:
             for entry in range(take.batch):
                 own, source = take.ids(entry)
                 labels = trace._labelled(take, entry) if trace._tokenizer is not None else (None, None)
+                image = take.image(entry)
+                if image is not None:
+                    writer.put(f"{number}/{entry}/pixels", image.pixels)
                 layers_of_it = {
                     name: _write_piece(writer, f"{number}/{entry}/{name}", take.piece(name, entry), trace)
                     for name in take.names
@@ -64,6 +68,7 @@ def write(path: Path, trace: Trace) -> None:
                         "source_ids": None if source is None else source.tolist(),
                         "labels": labels[0],
                         "source_labels": labels[1],
+                        "patch": None if image is None else image.patch,
                         "layers": layers_of_it,
                     }
                 )
@@ -105,7 +110,10 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
             arrays[part] = array
     for part, array in arrays.items():
         writer.put(f"{name}/{part}", array)
-    return {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
+    return {
+        "scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "prompt": piece.prompt,
+        "arrays": sorted(arrays),
+    }  # fmt: skip
 
 
 class _Writer:
@@ -248,7 +256,7 @@ class Stored:
             seen = {**found, "top_indices": found["top_indices"].astype(np.int64)}
             self._pieces[name, entry] = Piece(
                 found["q"], found["k"], mask, found.get("bias"), found.get("sinks"), told["scale"], told["softcap"],
-                told["slow"], observed(seen), found.get("v"),
+                told["slow"], observed(seen), found.get("v"), told.get("prompt"),
             )  # fmt: skip
         return self._pieces[name, entry]
 
@@ -261,6 +269,11 @@ class Stored:
         """The labels that were saved, if there were any."""
         told = self.sequences[entry]
         return told["labels"], told["source_labels"]
+
+    def image(self, entry: int) -> Image | None:
+        """The image that the model was given, if there was one."""
+        patch = self.sequences[entry].get("patch")
+        return None if patch is None else Image(self.arrays.get(f"{self.number}/{entry}/pixels"), patch)
 
 
 class Scratch(contextlib.AbstractContextManager["Scratch"]):

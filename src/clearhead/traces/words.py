@@ -55,6 +55,13 @@ OPTIONS = {
         "어텐션을 스스로 계산하는 모델에서, 모델이 직접 펼친 n × n 가중치를 받습니다",
     ),
 }
+LAYERS = {
+    "": Said("layer {number}", "층 {number}"),
+    "encoder": Said("encoder {number}", "인코더 {number}"),
+    "decoder": Said("decoder {number}", "디코더 {number}"),
+    "cross": Said("cross {number}", "크로스 {number}"),
+}
+FIRST_TRACE = Said("this model", "이 모델")
 NO_TEXT = Said(
     "--text FILE is missing (or --probe, which needs none)", "--text FILE이 없습니다 (--probe에는 필요 없습니다)"
 )
