@@ -155,7 +155,7 @@ def test_the_keyboard_does_everything(open_page: Open, path):
     assert (state(page)["query"], state(page)["key"]) == (1, 0)
     for key, name, value in [
         ("Shift+ArrowRight", "head", 2), ("]", "layer", 1), ("[", "layer", 0), ("s", "scale", "log"),
-        ("h", "first", False), ("c", "palette", "sea"), ("d", "theme", "dark"), ("l", "view", "lines"),
+        ("h", "first", False), ("k", "palette", "sea"), ("d", "theme", "dark"), ("l", "view", "lines"),
         ("r", "direction", "to"), ("Escape", "query", None),
     ]:  # fmt: skip
         page.keyboard.press(key)
@@ -187,6 +187,42 @@ def test_heads_are_sorted_and_filtered(open_page: Open, path, views):
     page.get_by_label("Show", exact=True).select_option("max_weight")
     page.get_by_label("Sort", exact=True).select_option("layer")
     assert page.locator(".heads .number").first.inner_text() == f"{views[0].max_weight[0].mean():.2f}"
+
+
+def test_heads_are_averaged_as_they_are_chosen(open_page: Open, path, views):
+    page = open_page(path, "l=0&h=1")
+    tiles = page.locator(".heads button")
+    tiles.nth(6).click(modifiers=["Shift"])
+    tiles.nth(11).hover()
+    tiles.nth(11).locator(".check").click()
+    until(page, lambda: "mean of 3 heads" in page.locator(".head h2").inner_text())
+    assert "layer 0: 1 · layer 1: 2 · layer 2: 3" in page.locator(".sentence").inner_text()
+    mean = (views[0].weights(1) + views[1].weights(2) + views[2].weights(3)) / 3
+    for q, k in [(9, 4), (12, 0)]:
+        page.mouse.move(*place(page, q, k))
+        assert f"weight {mean[q, k]:.4f} · rank {1 + int((mean[q] > mean[q, k]).sum())} of 13" in status(page)
+    entropy = -(mean[9] * np.log(np.where(mean[9] > 0, mean[9], 1))).sum()
+    page.locator(".word").nth(9).click()
+    page.mouse.move(0, 0)
+    assert f"entropy {entropy:.2f} nats" in status(page)
+    assert page.locator(".chip").first.inner_text().split() == [WORDS[mean[9].argmax()], f"{mean[9].max():.2f}"]
+    tiles.nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("x")
+    until(page, lambda: state(page)["choice"] == ["0.1", "0.2", "1.2", "2.3"])
+    four = page.url.split("#")[1]
+    page.keyboard.press("a")
+    until(page, lambda: state(page)["choice"] == [f"0.{i}" for i in range(4)])
+    page.get_by_label("Of", exact=True).select_option("all")
+    until(page, lambda: "mean of 12 heads" in page.locator(".head h2").inner_text())
+    mean = np.mean([view.weights() for view in views], axis=(0, 1))
+    page.mouse.move(*place(page, 7, 2))
+    assert f"weight {mean[7, 2]:.4f}" in status(page)
+    choose(page, 1, 1)
+    assert state(page)["choice"] == []
+    again = open_page(path, four)
+    assert "mean of 4 heads" in again.locator(".head h2").inner_text()
+    assert again.locator('.heads [aria-selected="true"]').count() == 4
 
 
 def test_an_address_shows_the_same_again(open_page: Open, path):

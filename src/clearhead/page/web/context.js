@@ -1,5 +1,7 @@
 // What all views share: the data, the state, the head that is open, and what is under the pointer.
 
+import { averaged } from "./averaged.js";
+import { headOf, nameOf, together } from "./choosing.js";
 import { say } from "./strings.js";
 import { asText, numbered } from "./tokens.js";
 
@@ -17,8 +19,11 @@ export class Context {
     this.source = source;
     this.store = store;
     this.tables = tables;
-    /** @type {HeadMap | null} the head that is chosen, once it is open */
+    /** @type {HeadMap | null} the head that is chosen, or the mean of those that are, once it is open */
     this.map = null;
+    /** @type {HeadMap | null} what it is compared with */
+    this.otherMap = null;
+    this.asked = "";
     /** @type {Place | null} */
     this.hover = null;
     /** @type {(() => void)[]} */
@@ -44,6 +49,24 @@ export class Context {
 
   get info() {
     return this.layer.heads[this.state.head];
+  }
+
+  /** The heads whose mean is shown: one, unless several are chosen. */
+  get chosen() {
+    const { choice, layer, head } = this.state;
+    return choice.length ? choice.map(headOf) : [{ layer, head }];
+  }
+
+  /** The view that is shown: the one asked for, where the layer has it. */
+  get view() {
+    return this.views.includes(this.state.view) ? this.state.view : "map";
+  }
+
+  /** The views that the layer has. @returns {import("./state.js").ViewName[]} */
+  get views() {
+    const { prompt, image } = this.layer;
+    const others = together(this.layers, this.state.layer, "all").length > 1 || this.source.header.traces.length > 1;
+    return ["map", "lines", ...(prompt !== null && prompt < this.layer.n_q ? /** @type {const} */ (["step"]) : []), ...(image !== null ? /** @type {const} */ (["image"]) : []), ...(others ? /** @type {const} */ (["compare"]) : [])];
   }
 
   /** @returns {"light" | "dark"} */
@@ -93,13 +116,24 @@ export class Context {
     for (const listener of this.onHover) listener();
   }
 
-  /** Open the chosen head, and tell those who draw it. One that was chosen meanwhile goes first. */
+  /** Open what is chosen, and what it is compared with, and tell those who draw it. What was chosen meanwhile goes first. */
   async openHead() {
-    const { layer, head } = this.state;
-    const map = await this.source.head(layer, head);
-    if (layer !== this.state.layer || head !== this.state.head) return;
+    const { other } = this.state;
+    const compared = this.view === "compare" ? other.map(headOf) : [];
+    const asked = (this.asked = `${this.chosen.map(nameOf)} ${compared.map(nameOf)}`);
+    const map = await this.mean(this.chosen);
+    const otherMap = compared.length ? await this.mean(compared) : null;
+    if (asked !== this.asked) return;
     this.map = map;
+    this.otherMap = otherMap;
     for (const listener of this.onMap) listener();
+  }
+
+  /**
+   * @param {import("./choosing.js").HeadPlace[]} heads
+   */
+  async mean(heads) {
+    return averaged(await Promise.all(heads.map(({ layer, head }) => this.source.head(layer, head))));
   }
 }
 

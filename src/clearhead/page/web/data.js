@@ -10,6 +10,8 @@ import { HeadMap } from "./headmap.js";
  * @property {string} dress
  * @property {string} title
  * @property {string} language
+ * @property {string[]} traces  what the traces are called
+ * @property {{ rows: number, columns: number, special: number }[]} images  how each is cut into patches
  * @property {LayerInfo[]} layers
  * @property {number} keys  how many of each query's strongest keys are exact; 0 where every weight is
  * @property {Record<string, import("./codec.js").Described[]>} chunks
@@ -21,6 +23,7 @@ import { HeadMap } from "./headmap.js";
  * @property {() => Promise<string[][]>} tokens  every list of labels
  * @property {(layer: number) => Promise<Uint8Array[]>} stamps  the small maps of a layer's heads, as codes
  * @property {(layer: number, head: number) => Promise<HeadMap>} head
+ * @property {(number: number) => Promise<{ pixels: Uint8Array, height: number, width: number }>} image
  */
 
 const KEPT = 24; // heads whose maps stay open
@@ -80,6 +83,15 @@ class FileSource {
     const [count] = described[0][2];
     const size = all.length / count;
     return Array.from({ length: count }, (_, head) => all.subarray(head * size, (head + 1) * size));
+  }
+
+  /** @param {number} number */
+  async image(number) {
+    const name = `image.${number}`;
+    const described = this.header.chunks[name];
+    const pixels = /** @type {Uint8Array} */ (arraysIn(await this.chunk(name), described).get("pixels"));
+    const [height, width] = described[0][2];
+    return { pixels, height, width };
   }
 
   /**

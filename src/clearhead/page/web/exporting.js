@@ -1,6 +1,7 @@
 // Taking something away: what is seen as a picture or a drawing, the weights in view as a table, a link.
 
 import { paintScene } from "./mappaint.js";
+import { title } from "./panel.js";
 import { CanvasSurface, SvgSurface } from "./surface.js";
 
 /** @typedef {import("./context.js").Context} Context */
@@ -46,8 +47,7 @@ function paint(surface, context, head, lines) {
   if (!scene) return;
   const { colours } = scene;
   surface.fill(0, 0, surface.width, surface.height, colours.page);
-  const title = context.say("head_of", { layer: context.layer.name, head: context.state.head });
-  surface.text(title, MARGIN, 20, colours.ink, { size: 15, weight: 700 });
+  surface.text(title(context), MARGIN, 20, colours.ink, { size: 15, weight: 700 });
   surface.text(context.source.header.title, surface.width - MARGIN, 20, colours.quiet, { size: 12, align: "right", limit: surface.width / 2 });
   moved(surface, MARGIN, HEADING, () => {
     if (context.state.view === "lines") lines.paint(surface, lines.seen.scrolled);

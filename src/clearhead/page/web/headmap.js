@@ -25,6 +25,10 @@ import { MASKED, NOT_A_NUMBER, codeValues, encoded } from "./codec.js";
  * @property {boolean} exact
  * @property {HeadInfo[]} heads
  * @property {[number | null, number | null]} tokens
+ * @property {string} stack  encoder, decoder or cross, where there are several stacks
+ * @property {number} trace
+ * @property {number | null} prompt  how many positions were given, where the rest were generated
+ * @property {number | null} image
  */
 /** @typedef {"exact" | "mean" | "masked" | "nan"} Kind */
 /** @typedef {{ value: number, kind: Kind }} Weight */
@@ -54,6 +58,7 @@ export class HeadMap {
     this.topWeights = /** @type {Float32Array | undefined} */ (arrays.get("top_weights"));
     this.keys = this.topIndices ? this.topIndices.length / layer.n_q : 0;
     this.peak = this.topWeights ? this.topWeights.reduce((best, weight) => (weight > best ? weight : best), 0) : head.high;
+    this.signed = false; // a difference is
     this.entropy = /** @type {Float32Array} */ (arrays.get("entropy"));
     this.received = /** @type {Float32Array} */ (arrays.get("received"));
   }

@@ -1,5 +1,8 @@
 // What keys do. One table, which the help sheet shows too.
 
+import { together } from "./choosing.js";
+import { PALETTES } from "./palettes.js";
+
 /** @typedef {{ keys: string[], help: string, act: (event: KeyboardEvent) => void }} Binding */
 /** @typedef {import("./context.js").Context} Context */
 
@@ -21,9 +24,14 @@ export function bindings(context, does) {
     { keys: ["s"], help: "help_scale", act: () => to({ scale: context.state.scale === "log" ? "linear" : "log" }) },
     { keys: ["h"], help: "help_first", act: () => to({ first: !context.state.first }) },
     { keys: ["p"], help: "help_pin", act: () => context.hover && to({ query: context.hover.q, key: context.hover.k }) },
-    { keys: ["l"], help: "help_lines", act: () => to({ view: context.state.view === "map" ? "lines" : "map" }) },
+    { keys: ["m"], help: "help_map", act: () => to({ view: "map" }) },
+    { keys: ["l"], help: "help_lines", act: () => to({ view: context.view === "lines" ? "map" : "lines" }) },
+    { keys: ["t"], help: "help_step", act: () => to({ view: "step" }) },
+    { keys: ["i"], help: "help_image", act: () => to({ view: "image" }) },
+    { keys: ["c"], help: "help_compare", act: () => to({ view: context.view === "compare" ? "map" : "compare" }) },
+    { keys: ["a", "A"], help: "help_all", act: (event) => to({ choice: everyHead(context, event.key === "a" ? "layer" : "all") }) },
     { keys: ["r"], help: "help_direction", act: () => to({ direction: context.state.direction === "from" ? "to" : "from" }) },
-    { keys: ["c"], help: "help_colours", act: () => to({ palette: nextPalette(context.state.palette) }) },
+    { keys: ["k"], help: "help_colours", act: () => to({ palette: nextPalette(context.state.palette) }) },
     { keys: ["d"], help: "help_theme", act: () => to({ theme: context.theme === "dark" ? "light" : "dark" }) },
     { keys: ["e"], help: "help_export", act: does.save },
     { keys: ["Escape"], help: "help_escape", act: does.close },
@@ -33,8 +41,17 @@ export function bindings(context, does) {
 
 /** @param {import("./palettes.js").PaletteName} palette */
 function nextPalette(palette) {
-  const all = /** @type {const} */ (["plum", "sea", "ember", "grey"]);
-  return all[(all.indexOf(palette) + 1) % all.length];
+  return PALETTES[(PALETTES.indexOf(palette) + 1) % PALETTES.length];
+}
+
+/**
+ * All heads of the layer, or all that go with it; none but the open one if they are chosen already.
+ * @param {Context} context
+ * @param {"layer" | "all"} reach
+ */
+function everyHead({ layers, state }, reach) {
+  const all = together(layers, state.layer, reach);
+  return all.join() === state.choice.join() ? [] : all;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Two columns and lines between them: what each query looks at, for short texts and for translation.
 
-import { coloursOf, unitOf } from "./head.js";
 import { element, onceAFrame } from "./context.js";
+import { coloursOf, unitOf } from "./pane.js";
 import { figure } from "./strings.js";
 import { CanvasSurface } from "./surface.js";
 import { shortened } from "./tokens.js";
@@ -34,7 +34,7 @@ export class LinesView {
   }
 
   request() {
-    if (this.root.isConnected && this.root.clientWidth) this.onFrame();
+    if (this.context.view === "lines") this.onFrame();
   }
 
   /** The part that is in sight, as large as it is drawn. */

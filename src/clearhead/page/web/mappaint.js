@@ -149,7 +149,8 @@ function near({ map, viewport }) {
  * @param {Scene} scene
  */
 function scaleIn(scene) {
-  return near(scene) && scene.map.peak > 0 ? scaleOf(scene.scale.kind, scene.scale.low, scene.map.peak) : scene.scale;
+  if (!near(scene) || !(scene.map.peak > 0)) return scene.scale;
+  return { ...scaleOf(scene.scale.kind, scene.scale.low, scene.map.peak), signed: scene.scale.signed };
 }
 
 /**
@@ -202,7 +203,7 @@ function paintNumbers(surface, scene, box) {
       const { value, kind } = map.weight(q, k);
       if (kind === "masked" || (!first && k === 0) || (kind === "mean" && !map.single)) continue;
       const colour = colourAt(palette, theme, shareOf(scale, value));
-      const text = value !== 0 && value < 0.005 ? "·" : figure(value, viewport.scale >= 64 ? 3 : 2).replace(/^0\./u, ".");
+      const text = value !== 0 && Math.abs(value) < 0.005 ? "·" : figure(value, viewport.scale >= 64 ? 3 : 2).replace(/^(-?)0\./u, "$1.");
       const x = box.x + (k + 0.5 - viewport.x) * viewport.scale;
       const y = box.y + (q + 0.5 - viewport.y) * viewport.scale;
       surface.text(text, x, y, inkOn(colour), { size, align: "center" });
@@ -304,6 +305,7 @@ export function placed(positions, chosen, start, end, scale) {
  */
 function paintStrips(surface, scene, box, shown) {
   const { map, viewport, colours } = scene;
+  if (map.signed) return;
   const [x, y] = [shown.x + shown.width + 8, shown.y + shown.height + 8];
   const most = (/** @type {Float32Array} */ values, /** @type {number} */ from) =>
     values.reduce((best, value, i) => (i >= from && value > best ? value : best), 1e-12);
@@ -386,11 +388,11 @@ function paintLegend(surface, scene, box, shown) {
     surface.fill(x, y, width / steps + 0.5, 9, css(colourAt(palette, theme, i / (steps - 1))));
   }
   surface.frame(shown.x - 0.5, y - 0.5, width + 1, 10, colours.line);
-  const low = scale.kind === "log" ? figure(scale.low, 2) : "0";
+  const low = scale.signed ? `−${figure(scale.high, 2)}` : scale.kind === "log" ? figure(scale.low, 2) : "0";
   surface.text(low, shown.x, y + 18, colours.quiet, { size: 11 });
-  surface.text(figure(scale.high, 2), shown.x + width, y + 18, colours.quiet, { size: 11, align: "right" });
+  surface.text(`${scale.signed ? "+" : ""}${figure(scale.high, 2)}`, shown.x + width, y + 18, colours.quiet, { size: 11, align: "right" });
   let x = shown.x + width + 16;
-  const says = [scene.say(`legend_${scale.kind}`), ...(scene.first ? [] : [scene.say("first_hidden")])].join(" · ");
+  const says = [scene.say(`${scale.signed ? "difference" : "legend"}_${scale.kind}`), ...(scene.first ? [] : [scene.say("first_hidden")])].join(" · ");
   surface.text(says, x, y + 5, colours.quiet, { size: 11 });
   x += widthOf(says, 11) + 18;
   for (const [code, name] of /** @type {[number, string][]} */ ([[MASKED, "masked"], [NOT_A_NUMBER, "nan"]])) {

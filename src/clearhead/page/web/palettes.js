@@ -4,7 +4,7 @@
 import { HIGHEST, LOWEST, MASKED, ZERO } from "./codec.js";
 
 /** @typedef {[lightness: number, chroma: number, hue: number]} Oklch */
-/** @typedef {"plum" | "sea" | "ember" | "grey"} PaletteName */
+/** @typedef {"plum" | "sea" | "ember" | "grey" | "difference"} PaletteName */
 
 /** @type {PaletteName[]} */
 export const PALETTES = ["plum", "sea", "ember", "grey"];
@@ -26,6 +26,11 @@ const PATHS = {
   grey: {
     light: [[0.985, 0, 0], [0.2, 0, 0]],
     dark: [[0.205, 0, 0], [0.97, 0, 0]],
+  },
+  // less … equal … more: blue and orange, which no common eye confuses, with the page in the middle
+  difference: {
+    light: [[0.3, 0.12, 258], [0.55, 0.13, 250], [0.82, 0.06, 240], [0.985, 0.003, 90], [0.85, 0.09, 70], [0.62, 0.14, 52], [0.38, 0.1, 42]],
+    dark: [[0.93, 0.06, 220], [0.72, 0.12, 240], [0.42, 0.1, 252], [0.205, 0.006, 300], [0.44, 0.09, 50], [0.74, 0.14, 65], [0.95, 0.08, 90]],
   },
 };
 /** @type {Record<"light" | "dark", [number, number, number]>} */
@@ -77,13 +82,16 @@ export function colourAt(name, theme, share) {
  * @property {"linear" | "log"} kind
  * @property {number} low
  * @property {number} high
+ * @property {boolean} [signed]  whether numbers are differences: none is in the middle of the palette
  */
 
 /**
  * @param {Scale} scale
  * @param {number} weight
+ * @returns {number}
  */
 export function shareOf(scale, weight) {
+  if (scale.signed) return 0.5 + (Math.sign(weight) * shareOf({ ...scale, signed: false }, Math.abs(weight)) || 0) / 2;
   if (!(weight > 0) || !(scale.high > 0)) return 0;
   if (scale.kind === "linear") return Math.min(weight / scale.high, 1);
   return Math.min(Math.max(0.06 + (0.94 * Math.log(weight / scale.low)) / Math.log(scale.high / scale.low), 0), 1);

@@ -1,5 +1,7 @@
 // What is shown first: the most telling head, a scale on which something can be seen, and the words of the page.
 
+import { comparable, goesWith, headOf, nameOf } from "./choosing.js";
+
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./data.js").Header} Header */
 
@@ -28,8 +30,9 @@ export function startState(header) {
   const { layer, head } = mostTelling(header.layers);
   const { n_q, n_k } = header.layers[layer];
   return {
-    layer, head, query: null, key: null, direction: "from", scale: Math.max(n_q, n_k) > LONG ? "log" : "linear",
+    layer, head, choice: [], other: [], query: null, key: null, direction: "from", scale: Math.max(n_q, n_k) > LONG ? "log" : "linear",
     palette: "plum", first: true, view: "map", tab: "head", window: null, sort: "layer", show: "maps", filter: "all",
+    where: "", bound: "least", limit: 0,
     language: header.language === "ko" ? "ko" : "en", theme: "system",
   };
 }
@@ -46,5 +49,9 @@ export function fitting(state, header) {
   const { layer, head } = known ? state : start;
   const { n_q, n_k } = header.layers[layer];
   const query = state.query !== null && state.query < n_q ? state.query : null;
-  return { ...state, layer, head, query, key: state.key !== null && state.key < n_k ? state.key : null };
+  const key = state.key !== null && state.key < n_k ? state.key : null;
+  const choice = state.choice.filter((name) => goesWith(header.layers, headOf(name), layer));
+  const named = state.other.filter((name) => goesWith(header.layers, headOf(name), layer));
+  const other = named.length || state.view !== "compare" ? named : comparable(header.layers, { layer, head });
+  return { ...state, layer, head, query, key, choice: choice.length > 1 && choice.includes(nameOf({ layer, head })) ? choice : [], other };
 }

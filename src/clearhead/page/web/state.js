@@ -1,42 +1,53 @@
 // What is being looked at, and the same as the end of an address, so that a link shows a colleague the same thing.
 
+/** @typedef {"map" | "lines" | "step" | "image" | "compare"} ViewName */
 /**
  * @typedef {object} State
  * @property {number} layer
  * @property {number} head
+ * @property {string[]} choice  heads whose mean is shown, such as "2.3" for layer 2, head 3; none shows the head alone
+ * @property {string[]} other  the head, or the heads whose mean, everything is compared with
  * @property {number | null} query  the chosen query
  * @property {number | null} key  the pinned key
  * @property {"from" | "to"} direction  what the query looks at, or what looks at it
  * @property {"linear" | "log"} scale
  * @property {import("./palettes.js").PaletteName} palette
  * @property {boolean} first  whether the first token is shown
- * @property {"map" | "lines"} view
+ * @property {ViewName} view
  * @property {"model" | "head" | "text"} tab  which part a narrow screen shows
  * @property {[number, number, number] | null} window  key, query and pixels for each position; null shows all
  * @property {string} sort
  * @property {string} show  small maps, or a statistic
  * @property {string} filter  a pattern, or all
+ * @property {string} where  a statistic by which heads are kept; all heads are where it is empty
+ * @property {"least" | "most"} bound
+ * @property {number} limit  what the statistic is at least, or at most
  * @property {"en" | "ko"} language
  * @property {"light" | "dark" | "system"} theme
  */
 
 /** @type {Record<string, keyof State>} */
 const SHORT = {
-  l: "layer", h: "head", q: "query", k: "key", d: "direction", s: "scale", p: "palette", first: "first", v: "view",
-  tab: "tab", w: "window", sort: "sort", show: "show", f: "filter", lang: "language", theme: "theme",
+  l: "layer", h: "head", mean: "choice", with: "other", q: "query", k: "key", d: "direction", s: "scale", p: "palette",
+  first: "first", v: "view", tab: "tab", w: "window", sort: "sort", show: "show", f: "filter", where: "where",
+  bound: "bound", limit: "limit", lang: "language", theme: "theme",
 };
 /** @type {Partial<Record<keyof State, string[]>>} */
 const CHOICES = {
   direction: ["from", "to"],
   scale: ["linear", "log"],
   palette: ["plum", "sea", "ember", "grey"],
-  view: ["map", "lines"],
+  view: ["map", "lines", "step", "image", "compare"],
+  bound: ["least", "most"],
   tab: ["model", "head", "text"],
   language: ["en", "ko"],
   theme: ["light", "dark", "system"],
 };
 const NUMBERS = ["layer", "head", "query", "key"];
-const WORDS = ["sort", "show", "filter"];
+const WORDS = ["sort", "show", "filter", "where"];
+const LISTS = ["choice", "other"];
+const HEAD = /^\d{1,6}\.\d{1,6}$/u;
+const MOST = 4096; // heads in a choice
 
 /**
  * The end of an address: only what is not as it was at first.
@@ -48,7 +59,7 @@ export function toAddress(state, start) {
   for (const [short, name] of Object.entries(SHORT)) {
     const value = state[name];
     if (value === start[name] || String(value) === String(start[name])) continue;
-    const said = Array.isArray(value) ? value.map((x) => Number(x.toFixed(3))).join(",") : String(value ?? "");
+    const said = Array.isArray(value) ? value.map((x) => (typeof x === "number" ? Number(x.toFixed(3)) : x)).join(",") : String(value ?? "");
     parts.push(`${short}=${encodeURIComponent(said)}`);
   }
   return parts.join("&");
@@ -86,7 +97,12 @@ function readValue(name, said) {
     const numbers = said.split(",").map(Number);
     return numbers.length === 3 && numbers.every((x) => Number.isFinite(x) && x >= 0) && numbers[2] > 0 ? numbers : undefined;
   }
-  if (WORDS.includes(name)) return /^[a-z_]{1,30}$/u.test(said) ? said : undefined;
+  if (LISTS.includes(name)) {
+    const heads = said ? said.split(",") : [];
+    return heads.length <= MOST && heads.every((head) => HEAD.test(head)) ? heads : undefined;
+  }
+  if (name === "limit") return /^-?[\d.]{1,20}(e-?\d{1,2})?$/u.test(said) && Number.isFinite(Number(said)) ? Number(said) : undefined;
+  if (WORDS.includes(name)) return /^[\p{L}\p{N}_ -]{0,60}$/u.test(said) ? said : undefined;
   return CHOICES[name]?.includes(said) ? said : undefined;
 }
 
@@ -112,6 +128,11 @@ export class Store {
     const changed = new Set(names.filter((name) => String(next[name]) !== String(this.state[name])));
     if (!changed.size) return;
     this.state = next;
+    this.tell(changed);
+  }
+
+  /** @param {Set<keyof State>} changed */
+  tell(changed) {
     for (const listener of this.listeners) listener(changed);
   }
 }

@@ -46,7 +46,32 @@ export const STRINGS = {
   zoom_in: ["Zoom in", "확대"],
   zoom_out: ["Zoom out", "축소"],
 
+  step: ["Step", "단계"],
+  image: ["Image", "이미지"],
+  compare: ["Compare", "비교"],
+  zooms: ["Zoom", "확대와 축소"],
+  over: ["Of", "대상"],
+  over_one: ["this head", "이 헤드"],
+  over_layer: ["mean of the layer ({count})", "이 층의 평균 ({count})"],
+  over_all: ["mean of all heads ({count})", "모든 헤드의 평균 ({count})"],
+  over_some: ["mean of {count} chosen", "고른 {count}개의 평균"],
+  mean_of: ["mean of {count} heads", "헤드 {count}개의 평균"],
+  mean_of_layer: ["{layer} · mean of all heads", "{layer} · 모든 헤드의 평균"],
+  every_head: ["all heads", "모든 헤드"],
+  tells_choice: ["Mean of {list}.", "다음 헤드의 평균입니다. {list}."],
+
   // model
+  where: ["Keep", "조건"],
+  anywhere: ["all heads", "모든 헤드"],
+  least: ["at least", "이상"],
+  most: ["at most", "이하"],
+  choose_head: ["Add to the mean, or take out of it", "평균에 넣거나 빼기"],
+  stack_encoder: ["encoder", "인코더"],
+  stack_decoder: ["decoder", "디코더"],
+  stack_cross: ["cross-attention", "크로스 어텐션"],
+  stack_other: ["other layers", "그 밖의 층"],
+  effect: ["effect of ablation", "제거 효과"],
+  sink_share: ["sink share", "싱크 비율"],
   sort: ["Sort", "정렬 기준"],
   show: ["Show", "표시"],
   filter: ["Pattern", "패턴"],
@@ -65,6 +90,7 @@ export const STRINGS = {
 
   facts: ["This head in numbers", "숫자로 본 헤드"],
   means: ["mean over queries", "쿼리 평균"],
+  means_of_heads: ["mean over queries and heads", "쿼리와 헤드의 평균"],
   likeness: ["how much like each pattern (0 … 1)", "패턴마다 얼마나 닮았나 (0 … 1)"],
 
   // patterns
@@ -110,6 +136,9 @@ export const STRINGS = {
   pixel_exact: ["every weight is exact", "모든 가중치가 정확합니다"],
   pixel_single: ["each cell: one weight to 3 %; the {keys} strongest of each query are exact", "셀 하나가 가중치 하나입니다 (오차 3% 이내). 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_mean: ["each cell: mean of {by_q} × {by_k} weights; the {keys} strongest of each query are exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균입니다. 쿼리마다 가장 큰 {keys}개는 정확합니다"],
+  pixel_averaged: ["each cell: mean of {by_q} × {by_k} weights over the heads; entropy: the mean of the heads' own", "셀 하나가 헤드들의 가중치 {by_q} × {by_k}개의 평균입니다. 엔트로피는 헤드마다 구한 값의 평균입니다"],
+  difference_linear: ["A − B (linear)", "A − B (선형)"],
+  difference_log: ["A − B (log)", "A − B (로그)"],
   map_name: ["Attention map, {queries} queries by {keys} keys. Arrow keys move the query and the key.", "히트맵: 쿼리 {queries}개, 키 {keys}개. 화살표 키로 쿼리와 키를 옮깁니다."],
 
   // status
@@ -117,6 +146,7 @@ export const STRINGS = {
   rank_beyond: ["not among the {keys} strongest", "가장 큰 {keys}개에 들지 않음"],
   is_mean: ["≈ {weight}, mean of {by_q} × {by_k} around it", "≈ {weight}, 주변 {by_q} × {by_k}개의 평균"],
   is_near: ["≈ {weight}, to 3 %", "≈ {weight}, 오차 3% 이내"],
+  is_estimate: ["≈ {weight}, not exact in every head", "≈ {weight}, 일부 헤드에서 정확하지 않음"],
   is_masked: ["masked: no weight is possible", "마스크로 가려져 가중치가 있을 수 없습니다"],
   is_nan: ["not a number", "숫자가 아닙니다"],
   hint: ["Point at the map or click a word: what is there is told here. ? shows all keys.", "히트맵을 가리키거나 낱말을 누르면 여기에 내용이 나옵니다. ?를 누르면 단축키가 보입니다."],
@@ -148,7 +178,14 @@ export const STRINGS = {
   help_colours: ["the next colours", "다음 색으로"],
   help_pin: ["pin the place under the pointer", "포인터 자리 고정"],
   help_direction: ["looks at, or is seen by", "보는 방향 바꾸기"],
-  help_lines: ["map or lines", "히트맵과 선 바꾸기"],
+  help_choose: ["on a head of the model: add it to the mean, or take it out (x with the keyboard)", "모델의 헤드에서: 평균에 넣거나 빼기 (키보드로는 x)"],
+  help_with: ["on a head of the model: compare with it", "모델의 헤드에서: 그 헤드와 비교"],
+  help_all: ["mean of the layer; with shift, of all heads", "층의 평균. Shift와 함께 누르면 모든 헤드의 평균"],
+  help_map: ["the map", "히트맵"],
+  help_lines: ["lines between two columns", "두 줄 사이의 선"],
+  help_step: ["step by step through what was written", "쓰인 순서대로 한 단계씩"],
+  help_image: ["attention over the image", "이미지 위의 어텐션"],
+  help_compare: ["compare with another head", "다른 헤드와 비교"],
   help_theme: ["light or dark", "밝게·어둡게"],
   help_export: ["save what is seen", "보이는 것 저장"],
   help_escape: ["let go, close", "선택 풀기, 닫기"],
@@ -181,5 +218,5 @@ export function counted(n) {
 export function figure(weight, digits = 4) {
   if (Number.isNaN(weight)) return "NaN";
   if (weight === 0) return "0";
-  return weight < 0.5 * 10 ** -digits ? weight.toExponential(1) : weight.toFixed(digits);
+  return Math.abs(weight) < 0.5 * 10 ** -digits ? weight.toExponential(1) : weight.toFixed(digits);
 }

@@ -131,13 +131,22 @@ function cut(context, text, limit) {
  * @param {number} size
  */
 export function widthOf(text, size) {
+  const name = `${size} ${text}`;
+  const known = widths.get(name);
+  if (known !== undefined) return known;
   measure ??= document.createElement("canvas").getContext("2d");
   if (!measure) return text.length * size;
   measure.font = `400 ${size}px ${FONT}`;
-  return measure.measureText(text).width;
+  const { width } = measure.measureText(text);
+  if (widths.size >= MEASURED) widths.clear();
+  widths.set(name, width);
+  return width;
 }
 /** @type {CanvasRenderingContext2D | null | undefined} */
 let measure;
+/** @type {Map<string, number>} names are measured again in every frame: a lookup takes a tenth of the time */
+const widths = new Map();
+const MEASURED = 20_000;
 
 /** @implements {Surface} */
 export class SvgSurface {

@@ -34,11 +34,23 @@ export function weightText(map, { q, k }, say) {
   const { value, kind } = map.weight(q, k);
   if (kind === "masked") return say("is_masked");
   if (kind === "nan") return say("is_nan");
-  const rank = map.rank(q, k);
-  const ranked = rank === null ? say("rank_beyond", { keys: map.keys }) : say("rank", { rank: counted(rank), count: counted(map.n_k) });
-  if (kind === "exact") return `${say("weight")} ${figure(value)} · ${ranked}`;
+  const ranked = rankText(map, { q, k }, say);
+  if (kind === "exact") return `${say("weight")} ${figure(value)}${ranked}`;
+  if (map.place(q, k) >= 0) return `${say("weight")} ${say("is_estimate", { weight: figure(value) })}${ranked}`;
   const near = map.single ? say("is_near", { weight: figure(value) }) : say("is_mean", { weight: figure(value), by_q: map.by_q, by_k: map.by_k });
-  return `${say("weight")} ${near} · ${ranked}`;
+  return `${say("weight")} ${near}${ranked}`;
+}
+
+/**
+ * Which of its query's keys a key is, as far as that is known.
+ * @param {import("./headmap.js").HeadMap} map
+ * @param {{ q: number, k: number }} place
+ * @param {Say} say
+ */
+function rankText(map, { q, k }, say) {
+  const rank = map.rank(q, k);
+  if (rank !== null) return ` · ${say("rank", { rank: counted(rank), count: counted(map.n_k) })}`;
+  return map.place(q, k) >= 0 ? "" : ` · ${say("rank_beyond", { keys: map.keys })}`;
 }
 
 /**
