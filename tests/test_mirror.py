@@ -21,6 +21,7 @@ ELSEWHERE = {
     "learn/words.py": ["test_languages.py", "learn/test_command.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
     "page/content.py": ["page/test_writing.py", "page/test_shown.py"],
+    "page/words.py": ["test_languages.py", "page/test_showing.py"],
     "traces/layers.py": ["traces/test_opening.py"],
     "traces/pieces.py": ["traces/test_opening.py", "traces/test_storing.py"],
     "traces/recording.py": ["traces/test_opening.py"],

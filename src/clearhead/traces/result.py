@@ -277,6 +277,15 @@ class Trace:
             layers, options = page_of(self, beside, effects, options)
             return write(path, layers, **options)
 
+    def show(self, *, beside: Mapping[str, Trace] | None = None, effects: Effects | None = None, **options: Any) -> Any:
+        """Show the page of this trace, in a notebook or a browser: see `to_html` and `clearhead.page.show`."""
+        from clearhead.page import show
+        from clearhead.traces.paging import page_of
+
+        with speaking(options.get("language")):
+            layers, options = page_of(self, beside, effects, options)
+        return show(layers, **options)
+
     def save(self, path: str | Path) -> None:
         """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""
         from clearhead.traces.storing import write
