@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
 from tests.browsing import Open
 from tests.page.conftest import WORDS, seen
+from tests.page.driving import choose, place, state, status, until
 
 from clearhead import look, masks, page as pages
+from clearhead.page.reading import Layer
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -47,42 +47,6 @@ def long_view():
 @pytest.fixture(scope="module")
 def long_path(long_view, tmp_path_factory) -> Path:
     return long_view.to_html(tmp_path_factory.mktemp("page") / "long.html", megabytes=1.5)
-
-
-def status(page: Page) -> str:
-    return page.locator(".status").inner_text()
-
-
-def place(page: Page, q: int, k: int) -> tuple[float, float]:
-    """Where the middle of a place is on the screen."""
-    return page.evaluate(
-        """([q, k]) => {
-            const { head } = document.querySelector("clearhead-page");
-            const { left, top } = head.canvas.getBoundingClientRect();
-            const { x, y, scale } = head.viewport;
-            const across = head.box.x + (k + 0.5 - x) * scale, down = head.box.y + (q + 0.5 - y) * scale;
-            return [left + head.unit * across, top + head.unit * down];
-        }""",
-        [q, k],
-    )
-
-
-def until(page: Page, condition: Callable[[], bool]) -> None:
-    """Wait for something; playwright's own way asks the page to evaluate a text, which its policy forbids."""
-    for _ in range(200):
-        if condition():
-            return
-        page.wait_for_timeout(25)
-    pytest.fail("what was waited for did not come")
-
-
-def choose(page: Page, layer: int, head: int) -> None:
-    page.locator(".layer").nth(layer).locator("button").nth(head).click()
-    until(page, lambda: f"layer {layer} · head {head}" in page.locator(".head h2").inner_text())
-
-
-def state(page: Page) -> dict:
-    return page.evaluate("document.querySelector('clearhead-page').context.state")
 
 
 def test_pointing_tells_the_exact_weight_and_its_rank(open_page: Open, path, views):
@@ -135,13 +99,8 @@ def test_a_head_that_is_not_looked_at_is_not_opened(open_page: Open, path):
 def test_the_first_glance_says_something(open_page: Open, path, views):
     page = open_page(path)
     shown = state(page)
-    telling = []
-    for i, view in enumerate(views):
-        weights = np.array(view.weights())
-        weights[:, :, 0] = 0
-        weights[:, np.arange(13), np.arange(13)] = 0
-        telling += [(weights.max(-1).mean(-1)[h], i, h) for h in range(4)]
-    assert max(telling)[1:] == (shown["layer"], shown["head"])
+    found = [(value, i, h) for i, view in enumerate(views) for h, value in enumerate(Layer("", view).telling)]
+    assert max(found)[1:] == (shown["layer"], shown["head"])
     sentence = page.locator(".sentence").inner_text()
     assert re.search(r"score 0\.\d\d of 1|closest are", sentence)
     assert "not why" in sentence
@@ -313,7 +272,7 @@ def test_long_texts_have_words_only_where_they_are_seen(open_page: Open, long_pa
     page.keyboard.press("Enter")
     page.wait_for_selector(".word.chosen")
     assert page.locator(".word.chosen").inner_text() == "cat4889"
-    assert "mean of" in page.locator(".pixel").inner_text()
+    assert "mean of" in page.locator(".map .pixel").inner_text()
 
 
 @pytest.mark.parametrize("odd", ["one", "masked", "nan", "no tokens", "cross"])

@@ -30,6 +30,22 @@ def test_a_view_and_its_weights_read_alike(both):
     np.testing.assert_allclose(view.patterns[1], stored.patterns[1], rtol=2e-5)
 
 
+def test_a_clear_pattern_tells_more_than_a_tendency():
+    """Weights of heads that look at the token before, at themselves, a little at what came after, and evenly."""
+    n = 16
+    rest = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    before = 0.9 * np.eye(n, k=-1) + 0.1 * rest
+    own = 0.96 * np.eye(n) + 0.04 * rest
+    first = 0.9 * np.eye(1, n) + 0.1 * rest
+    decided = rest[np.arange(n)] * 0.1
+    decided[np.arange(n), (np.arange(n) * 7) % np.arange(1, n + 1)] += 0.9
+    weights = np.stack([rest, first, decided, own, before]).astype(np.float32)
+    weights /= weights.sum(-1, keepdims=True)
+    layer = Layer("heads", StoredMatrix(weights, allowed=np.tril(np.ones((n, n), bool))))
+    assert layer.patterns[0][3:] == ["self", "previous_token"]
+    assert np.argsort(layer.telling).tolist() == [0, 1, 2, 3, 4]
+
+
 def test_masked_places_are_hidden_and_the_rest_is_exact(both):
     for layer in both:
         weights = layer.exact(1)

@@ -17,6 +17,11 @@ from clearhead.page.packing import HIDDEN
 from clearhead.textbook.patterns import name_pattern
 
 STATISTICS = ("entropy", "max_weight", "distance", "on_first", "on_self")
+TELLING = {
+    "previous_token": 1.0, "next_token": 1.0, "induction": 1.0, "duplicate_token": 1.0, "separator": 0.9,
+    "punctuation": 0.9, "self": 0.7, "local": 0.6, "first_token": 0.4, "uniform": 0.25,
+}  # fmt: skip
+DECIDED = 0.6
 KEPT = 8  # of each query's strongest keys, where a matrix does not say itself
 
 
@@ -88,13 +93,24 @@ class Layer:
 
     @functools.cached_property
     def telling(self) -> Float[np.ndarray, " h"]:
-        """How decidedly a head looks elsewhere than at the first position and at itself, 0 … 1: whom to show first."""
+        """How much there is to say of a head at first sight, 0 … 1: whom to show first.
+
+        A clear pattern tells most, and one that looks at other tokens more than one that rests somewhere; a head
+        without a clear pattern tells something if it is decided, that is, if its queries each look at one other key.
+        """
+        names, scores, _, _ = self.patterns
+        clear = np.array([TELLING.get(name, 0.0) for name in names]) * np.nan_to_num(scores)
+        return np.maximum(clear, DECIDED * self.elsewhere)
+
+    @functools.cached_property
+    def elsewhere(self) -> Float[np.ndarray, " h"]:
+        """The largest weight of a query besides those on the first position and on its own, on the mean."""
         own = np.arange(self.n_q)[:, None] + self.n_k - self.n_q
         indices, weights = self.strongest
         if not indices.shape[-1]:
             return np.zeros(self.heads)
-        elsewhere = np.where((indices > 0) & (indices != own), weights, 0)
-        return np.nan_to_num(elsewhere.max(axis=-1)).mean(axis=-1)
+        others = np.where((indices > 0) & (indices != own), weights, 0)
+        return np.nan_to_num(others.max(axis=-1)).mean(axis=-1)
 
     def exact(self, head: int) -> Float[np.ndarray, "n_q n_k"]:
         """Every weight of a head; HIDDEN where masked."""

@@ -58,3 +58,20 @@ test("writing on a colour can be read", () => {
     }
   }
 });
+
+test("more and less are told apart by every eye, and each by its size", () => {
+  for (const theme of ["light", "dark"]) {
+    for (const eye of Object.keys(EYES)) {
+      const far = (a, b) => {
+        const seen = (share) => EYES[eye].map((row) => row.reduce((sum, x, i) => sum + x * colourAt("difference", theme, share)[i], 0));
+        return Math.hypot(...seen(a).map((x, i) => x - seen(b)[i]));
+      };
+      for (const size of [0.15, 0.3, 0.5]) assert.ok(far(0.5 - size, 0.5 + size) > 30, `${theme} ${eye} ${size}`);
+      const sign = theme === "light" ? -1 : 1;
+      for (const side of [-1, 1]) {
+        const values = Array.from({ length: 11 }, (_, i) => luminance(colourAt("difference", theme, 0.5 + (side * i) / 20), eye));
+        values.slice(1).forEach((value, i) => assert.ok(sign * (value - values[i]) > 0, `${theme} ${eye} ${side} ${i}`));
+      }
+    }
+  }
+});

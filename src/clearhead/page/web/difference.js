@@ -8,7 +8,6 @@ const MIDDLE = (LOWEST + HIGHEST) / 2; // the code of no difference
 const DECADES = 6;
 const NOBODY = 0xffffffff;
 
-/** @implements {Pick<HeadMap, "weight" | "largest" | "code">} */
 export class DifferenceMap {
   /**
    * @param {HeadMap} a
@@ -49,6 +48,24 @@ export class DifferenceMap {
       best = Math.max(best, Math.abs(code - MIDDLE));
     }
     return best ? this.values[MIDDLE + best] : 0;
+  }
+
+  /**
+   * Where the two differ most, as far as single weights are known in both.
+   * @param {boolean} first  whether the first key counts
+   */
+  extreme(first) {
+    let [best, at] = [0, { q: 0, k: 0 }];
+    const consider = (/** @type {number} */ q, /** @type {number} */ k, /** @type {number} */ value) => {
+      if (Math.abs(value) > Math.abs(best) && (first || k > 0)) [best, at] = [value, { q, k }];
+    };
+    if (this.exact) {
+      const [a, b] = [/** @type {Float32Array} */ (this.a.weights), /** @type {Float32Array} */ (this.b.weights)];
+      for (let i = 0; i < a.length; i++) consider(Math.floor(i / this.n_k), i % this.n_k, Math.max(a[i], 0) - Math.max(b[i], 0));
+    } else {
+      this.topIndices?.forEach((key, i) => key < this.n_k && consider(Math.floor(i / this.keys), key, this.topWeights?.[i] ?? 0));
+    }
+    return { at, value: best };
   }
 
   /**

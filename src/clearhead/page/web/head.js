@@ -17,6 +17,16 @@ export class HeadView extends MapPane {
     super.draw();
     this.note.textContent = pixelNote(this.context, this.viewport.scale);
   }
+
+  get seen() {
+    return this.size;
+  }
+
+  /** What is seen, on something that is taken away. @param {import("./surface.js").Surface} surface */
+  copy(surface) {
+    const scene = this.scene();
+    if (scene) this.paint(surface, { ...scene, hover: null });
+  }
 }
 
 /**

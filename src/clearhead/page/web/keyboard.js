@@ -8,14 +8,19 @@ import { PALETTES } from "./palettes.js";
 
 /**
  * @param {Context} context
- * @param {{ zoom: (factor: number) => void, search: () => void, save: () => void, help: () => void, close: () => void }} does
+ * @param {{ zoom: (factor: number) => void, step: (by: number) => void, play: () => void, search: () => void, save: () => void, help: () => void, close: () => void }} does
  * @returns {Binding[]}
  */
 export function bindings(context, does) {
   const { store } = context;
   const to = (/** @type {Partial<import("./state.js").State>} */ changes) => store.set(changes);
+  const move = (/** @type {KeyboardEvent} */ { key }) => {
+    if (context.view === "step") does.step(key === "ArrowDown" || key === "ArrowRight" ? 1 : -1);
+    else to(step(context, key));
+  };
   return [
-    { keys: ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], help: "help_arrows", act: (event) => to(step(context, event.key)) },
+    { keys: ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"], help: "help_arrows", act: (event) => move(event) },
+    { keys: [" "], help: "help_play", act: () => context.view === "step" && does.play() },
     { keys: ["Shift+ArrowLeft", "Shift+ArrowRight", "Shift+ArrowUp", "Shift+ArrowDown"], help: "help_heads", act: (event) => to(nextHead(context, /Right|Down/u.test(event.key) ? 1 : -1)) },
     { keys: ["[", "]"], help: "help_layers", act: (event) => to(nextLayer(context, event.key === "]" ? 1 : -1)) },
     { keys: ["0"], help: "help_fit", act: () => to({ window: null }) },

@@ -44,6 +44,11 @@ export class LinesView {
     return { unit, width: clientWidth / unit, height: clientHeight / unit, scrolled: scrollTop / unit };
   }
 
+  /** What is seen, on something that is taken away. @param {import("./surface.js").Surface} surface */
+  copy(surface) {
+    this.paint(surface, this.seen.scrolled);
+  }
+
   /** Where the two columns are. */
   get columns() {
     const width = Math.min(this.seen.width, 900);

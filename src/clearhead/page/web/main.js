@@ -1,10 +1,12 @@
 // The page: its parts put together, and the address kept in step with what is looked at.
 
 import { Bar, fillSwitch } from "./bar.js";
+import { CompareView } from "./compare.js";
 import { Context, element } from "./context.js";
 import { openSource } from "./data.js";
 import { exported, save } from "./exporting.js";
 import { HeadView } from "./head.js";
+import { ImageView } from "./image.js";
 import { bindings, bound } from "./keyboard.js";
 import { LinesView } from "./lines.js";
 import { ModelView } from "./model.js";
@@ -12,6 +14,7 @@ import { HeadPanel } from "./panel.js";
 import { HelpSheet } from "./sheet.js";
 import { fitting, startState } from "./start.js";
 import { Store, fromAddress, toAddress } from "./state.js";
+import { StepView } from "./step.js";
 import { say } from "./strings.js";
 import { statusLine } from "./telling.js";
 import { TextView } from "./text.js";
@@ -69,8 +72,11 @@ class ClearheadPage extends HTMLElement {
     this.head = new HeadView(context);
     this.lines = new LinesView(context);
     this.text = new TextView(context);
-    this.views = { map: this.head, lines: this.lines };
-    this.panel = new HeadPanel(context, /** @type {any} */ (this.views), (factor) => this.zoom(factor));
+    this.step = new StepView(context);
+    this.image = new ImageView(context);
+    this.compare = new CompareView(context);
+    this.views = { map: this.head, lines: this.lines, step: this.step, image: this.image, compare: this.compare };
+    this.panel = new HeadPanel(context, this.views, (factor) => this.zoom(factor));
     this.bar = new Bar(context, { save: (format) => this.take(format), help: () => this.help() });
     this.sheet = new HelpSheet(context);
     this.tabs = element("nav", { class: "tabs" });
@@ -79,6 +85,8 @@ class ClearheadPage extends HTMLElement {
     this.replaceChildren(this.bar.root, this.tabs, this.main, this.status, this.sheet.root);
     this.keys = bindings(context, {
       zoom: (factor) => this.zoom(factor),
+      step: (by) => this.step?.move(by),
+      play: () => this.step?.toggle(),
       search: () => this.bar?.search.focus(),
       save: () => this.bar?.export.select.focus(),
       help: () => this.help(),
@@ -87,9 +95,14 @@ class ClearheadPage extends HTMLElement {
     this.refresh();
   }
 
+  /** The map that keys zoom. */
+  get pane() {
+    return /** @type {import("./pane.js").MapPane} */ (this.context?.view === "compare" ? this.compare?.difference : this.head);
+  }
+
   /** @param {number} factor */
   zoom(factor) {
-    this.head?.zoom(factor);
+    this.pane.zoom(factor);
   }
 
   /** @param {Set<keyof State>} changed */
@@ -143,21 +156,22 @@ class ClearheadPage extends HTMLElement {
     const slides = event.target instanceof HTMLInputElement && event.target.type === "range" && event.key.startsWith("Arrow");
     if (chooses || slides || (writes && event.key !== "Escape") || !this.keys || event.defaultPrevented) return;
     const binding = bound(this.keys, event);
-    if (!binding) return;
+    const presses = event.key === " " && event.target instanceof HTMLElement && event.target.closest("button, input, a");
+    if (!binding || presses) return;
     event.preventDefault();
     binding.act(event);
   }
 
   /** @param {string} value */
   async take(value) {
-    const { context, head, lines } = this;
-    if (!context || !head || !lines) return;
+    const { context, views } = this;
+    if (!context || !views) return;
     let told = "";
     if (value === "link") {
       await navigator.clipboard.writeText(location.href);
       told = context.say("copied");
     } else {
-      const file = await exported(context, head, lines, /** @type {Format} */ (value));
+      const file = await exported(context, views[context.view], this.pane, /** @type {Format} */ (value));
       save(file);
       told = context.say("saved", { name: file.name });
     }

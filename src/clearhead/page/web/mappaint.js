@@ -12,7 +12,7 @@ import { named } from "./viewport.js";
 /** @typedef {import("./surface.js").Surface} Surface */
 /** @typedef {import("./headmap.js").HeadMap} HeadMap */
 /** @typedef {{ q: number, k: number }} Place */
-/** @typedef {Record<"ink" | "quiet" | "line" | "accent" | "page" | "hatch" | "veil", string>} Colours */
+/** @typedef {Record<"ink" | "quiet" | "line" | "accent" | "page" | "hatch" | "veil" | "shade", string>} Colours */
 /**
  * @typedef {object} Scene
  * @property {HeadMap} map
@@ -53,8 +53,8 @@ export function mapBox({ width, height }, map, queries, keys) {
   const numbers = (/** @type {number} */ n) => (n > MANY ? widthOf(counted(n), LABEL) + 8 : 0);
   const left = longest(queries, narrow ? 84 : 130) + numbers(map.n_q);
   const top = longest(keys, narrow ? 70 : 110) + numbers(map.n_k);
-  const right = STRIP + 30;
-  const bottom = STRIP + 62;
+  const right = map.signed ? 12 : STRIP + 30;
+  const bottom = map.signed ? 40 : STRIP + 62;
   return { x: left, y: top, width: Math.max(width - left - right, 40), height: Math.max(height - top - bottom, 40) };
 }
 
@@ -92,6 +92,20 @@ export function paintPicture(canvas, { map, scale, palette, theme, first }) {
  * @param {Box} box
  */
 export function paintScene(surface, scene, box) {
+  const shown = paintBare(surface, scene, box);
+  paintNames(surface, scene, box, shown);
+  paintStrips(surface, scene, box, shown);
+  paintMinimap(surface, scene, box, shown);
+  paintLegend(surface, scene, box, shown);
+}
+
+/**
+ * The map and its marks alone. → the part of the box that it fills
+ * @param {Surface} surface
+ * @param {Scene} scene
+ * @param {Box} box
+ */
+export function paintBare(surface, scene, box) {
   const shown = shownPart(scene, box);
   surface.fill(shown.x, shown.y, shown.width, shown.height, scene.colours.page);
   surface.clip(shown.x, shown.y, shown.width, shown.height, () => {
@@ -100,10 +114,7 @@ export function paintScene(surface, scene, box) {
     paintMarks(surface, scene, box);
   });
   surface.frame(shown.x - 0.5, shown.y - 0.5, shown.width + 1, shown.height + 1, scene.colours.line);
-  paintNames(surface, scene, box, shown);
-  paintStrips(surface, scene, box, shown);
-  paintMinimap(surface, scene, box, shown);
-  paintLegend(surface, scene, box, shown);
+  return shown;
 }
 
 /**
@@ -434,6 +445,23 @@ function paintMinimap(surface, scene, box, shown) {
 }
 
 /**
+ * A bar of all colours, and what its ends stand for.
+ * @param {Surface} surface
+ * @param {Pick<Scene, "scale" | "palette" | "theme" | "colours">} scene
+ * @param {{ x: number, y: number, width: number }} place
+ */
+export function paintScale(surface, { scale, palette, theme, colours }, { x, y, width }) {
+  const steps = 64;
+  for (let i = 0; i < steps; i++) {
+    surface.fill(x + (i / steps) * width, y, width / steps + 0.5, 9, css(colourAt(palette, theme, i / (steps - 1))));
+  }
+  surface.frame(x - 0.5, y - 0.5, width + 1, 10, colours.line);
+  const low = scale.signed ? `−${figure(scale.high, 2)}` : scale.kind === "log" ? figure(scale.low, 2) : "0";
+  surface.text(low, x, y + 18, colours.quiet, { size: 11 });
+  surface.text(`${scale.signed ? "+" : ""}${figure(scale.high, 2)}`, x + width, y + 18, colours.quiet, { size: 11, align: "right" });
+}
+
+/**
  * What colours mean, masked and odd places included, and what a cell is.
  * @param {Surface} surface
  * @param {Scene} scene
@@ -443,17 +471,9 @@ function paintMinimap(surface, scene, box, shown) {
 function paintLegend(surface, scene, box, shown) {
   const { map, palette, theme, colours } = scene;
   const scale = scaleIn(scene);
-  const y = shown.y + shown.height + STRIP + 24;
+  const y = shown.y + shown.height + (map.signed ? 8 : STRIP + 24);
   const width = Math.min(170, Math.max(shown.width * 0.4, 90));
-  const steps = 64;
-  for (let i = 0; i < steps; i++) {
-    const x = shown.x + (i / steps) * width;
-    surface.fill(x, y, width / steps + 0.5, 9, css(colourAt(palette, theme, i / (steps - 1))));
-  }
-  surface.frame(shown.x - 0.5, y - 0.5, width + 1, 10, colours.line);
-  const low = scale.signed ? `−${figure(scale.high, 2)}` : scale.kind === "log" ? figure(scale.low, 2) : "0";
-  surface.text(low, shown.x, y + 18, colours.quiet, { size: 11 });
-  surface.text(`${scale.signed ? "+" : ""}${figure(scale.high, 2)}`, shown.x + width, y + 18, colours.quiet, { size: 11, align: "right" });
+  paintScale(surface, { scale, palette, theme, colours }, { x: shown.x, y, width });
   let x = shown.x + width + 16;
   const says = [scene.say(`${scale.signed ? "difference" : "legend"}_${scale.kind}`), ...(scene.first ? [] : [scene.say("first_hidden")])].join(" · ");
   surface.text(says, x, y + 5, colours.quiet, { size: 11 });

@@ -152,11 +152,14 @@ export class ModelView {
     const where = say("head_of", { layer: layers[entry.layer].name, head: entry.head });
     const shown = state.sort === "layer" || state.sort === "score" ? score : numberText(numberOf(info, state.sort));
     const number = state.show === "maps" ? shown : numberText(numberOf(info, state.show));
-    const told = state.show === "maps" ? `${pattern} ${score}` : `${this.nameOf(state.show)} ${number}`;
-    const tile = element("button", { type: "button", role: "option", tabindex: "-1", "aria-label": `${where}, ${told}`, title: `${where}\n${pattern} ${score}` },
-      state.show === "maps" ? element("canvas", { "aria-hidden": "true" }) : element("span", { class: "number" }, number),
+    const short = state.sort === "layer" ? String(entry.head) : `${shortName(layers[entry.layer].name)}·${entry.head}`;
+    const beside = state.show === "maps" ? [short, shown, pattern] : [number, short, pattern];
+    const plain = state.show === "maps" && state.sort === "layer"; // then the name of the head ends with what is seen
+    const label = plain ? `${where} ${shown} ${pattern}` : `${where}, ${state.show === "maps" ? "" : `${this.nameOf(state.show)} `}${beside.join(" ")}`;
+    const tile = element("button", { type: "button", role: "option", tabindex: "-1", "aria-label": label, title: `${where}\n${pattern} ${score}` },
+      state.show === "maps" ? element("canvas", { "aria-hidden": "true" }) : element("span", { class: "number" }, number), " ",
       element("span", { class: "check", "aria-hidden": "true", title: say("choose_head") }),
-      element("span", { class: "badge" }, element("b", {}, state.sort === "layer" ? String(entry.head) : `${shortName(layers[entry.layer].name)}·${entry.head}`), element("span", { class: "score" }, state.show === "maps" ? shown : ""), element("span", { class: "pattern" }, pattern)),
+      element("span", { class: "badge" }, element("b", {}, short), " ", element("span", { class: "score" }, state.show === "maps" ? shown : ""), " ", element("span", { class: "pattern" }, pattern)),
     );
     this.tiles.set(tile, entry);
     return tile;

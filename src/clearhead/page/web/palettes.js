@@ -29,8 +29,8 @@ const PATHS = {
   },
   // less … equal … more: blue and orange, which no common eye confuses, with the page in the middle
   difference: {
-    light: [[0.3, 0.12, 258], [0.55, 0.13, 250], [0.82, 0.06, 240], [0.985, 0.003, 90], [0.85, 0.09, 70], [0.62, 0.14, 52], [0.38, 0.1, 42]],
-    dark: [[0.93, 0.06, 220], [0.72, 0.12, 240], [0.42, 0.1, 252], [0.205, 0.006, 300], [0.44, 0.09, 50], [0.74, 0.14, 65], [0.95, 0.08, 90]],
+    light: [[0.3, 0.12, 258], [0.55, 0.13, 250], [0.82, 0.06, 240], [0.985, 0, 0], [0.85, 0.09, 70], [0.62, 0.14, 52], [0.38, 0.1, 42]],
+    dark: [[0.93, 0.06, 220], [0.72, 0.12, 240], [0.42, 0.1, 252], [0.205, 0, 0], [0.44, 0.09, 50], [0.74, 0.14, 65], [0.95, 0.08, 90]],
   },
 };
 /** @type {Record<"light" | "dark", [number, number, number]>} */
@@ -72,8 +72,9 @@ export function colourAt(name, theme, share) {
   const first = Math.min(Math.floor(place), path.length - 2);
   const rest = place - first;
   const [from, to] = [path[first], path[first + 1]];
-  const turn = ((to[2] - from[2] + 540) % 360) - 180; // the short way round
-  return toRgb([from[0] + rest * (to[0] - from[0]), from[1] + rest * (to[1] - from[1]), from[2] + rest * turn]);
+  const [start, end] = [from[1] ? from[2] : to[2], to[1] ? to[2] : from[2]]; // grey has any hue
+  const turn = ((end - start + 540) % 360) - 180; // the short way round
+  return toRgb([from[0] + rest * (to[0] - from[0]), from[1] + rest * (to[1] - from[1]), start + rest * turn]);
 }
 
 /**

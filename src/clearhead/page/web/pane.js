@@ -2,7 +2,7 @@
 
 import { element, onceAFrame } from "./context.js";
 import { listen } from "./gestures.js";
-import { mapBox, paintPicture, paintScene } from "./mappaint.js";
+import { mapBox, paintBare, paintPicture, paintScene } from "./mappaint.js";
 import { scaleOf } from "./palettes.js";
 import { CanvasSurface } from "./surface.js";
 import { fit, kept, showing, zoomed } from "./viewport.js";
@@ -23,7 +23,7 @@ export function coloursOf(at) {
   const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
   return {
     ink: colour("ink"), quiet: colour("quiet"), line: colour("line"), accent: colour("accent"), page: colour("panel"),
-    hatch: colour("hatch"), veil: colour("veil"),
+    hatch: colour("hatch"), veil: colour("veil"), shade: colour("shade"),
   };
 }
 
@@ -42,12 +42,14 @@ export class MapPane {
    * @param {import("./state.js").ViewName} options.view  the view it is part of: it draws only while that is shown
    * @param {() => import("./headmap.js").HeadMap | null} options.map
    * @param {() => MapPane} [options.leader]  the pane whose window the state holds, where several move together
+   * @param {boolean} [options.bare]  without names, strips and legend
    */
-  constructor(context, { view, map, leader }) {
+  constructor(context, { view, map, leader, bare = false }) {
     this.context = context;
     this.view = view;
     this.mapOf = map;
     this.leader = leader ?? (() => this);
+    this.bare = bare;
     this.canvas = element("canvas", { tabindex: "0", role: "img" });
     this.picture = document.createElement("canvas");
     /** @type {Viewport} */
@@ -78,7 +80,8 @@ export class MapPane {
     const { map, size } = this;
     if (!map) return { x: 0, y: 0, width: 1, height: 1 };
     if (this.boxed?.map !== map || this.boxed.size !== size) {
-      this.boxed = { map, size, box: mapBox(size, map, this.context.labels("query"), this.context.labels("key")) };
+      const whole = { x: 2, y: 2, width: Math.max(size.width - 4, 1), height: Math.max(size.height - 4, 1) };
+      this.boxed = { map, size, box: this.bare ? whole : mapBox(size, map, this.context.labels("query"), this.context.labels("key")) };
     }
     return this.boxed.box;
   }
@@ -153,8 +156,17 @@ export class MapPane {
     const { map } = this;
     const { state, theme } = this.context;
     if (!map) return;
-    this.scale = { ...scaleOf(state.scale, map.low, map.largest(!state.first) || map.high), signed: map.signed };
+    this.scale = this.scaleFor(map);
     paintPicture(this.picture, { map, scale: this.scale, palette: this.palette, theme, first: state.first });
+  }
+
+  /**
+   * @param {import("./headmap.js").HeadMap} map
+   * @returns {import("./palettes.js").Scale}
+   */
+  scaleFor(map) {
+    const { state } = this.context;
+    return { ...scaleOf(state.scale, map.low, map.largest(!state.first) || map.high), signed: map.signed };
   }
 
   /** @returns {import("./palettes.js").PaletteName} */
@@ -171,9 +183,18 @@ export class MapPane {
     const scene = this.scene();
     if (!scene || !this.size.width || !this.size.height) return;
     const surface = new CanvasSurface(this.canvas, this.size.width, this.size.height, devicePixelRatio * this.unit);
-    paintScene(surface, scene, this.box);
+    this.paint(surface, scene);
     const { say, layer } = this.context;
     this.canvas.setAttribute("aria-label", say("map_name", { queries: layer.n_q, keys: layer.n_k }));
+  }
+
+  /**
+   * @param {import("./surface.js").Surface} surface
+   * @param {Scene} scene
+   */
+  paint(surface, scene) {
+    if (this.bare) paintBare(surface, scene, this.box);
+    else paintScene(surface, scene, this.box);
   }
 
   /** @returns {Scene | null} */

@@ -8,7 +8,7 @@ import { comparable, goesWith, headOf, nameOf } from "./choosing.js";
 const LONG = 48; // positions from which most weights are too small for a linear scale
 
 /**
- * The head that looks most decidedly at something else than itself and the first position.
+ * The head of which there is most to say: reading.py judges that.
  * @param {import("./headmap.js").LayerInfo[]} layers
  */
 export function mostTelling(layers) {

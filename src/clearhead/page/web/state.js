@@ -60,7 +60,7 @@ export function toAddress(state, start) {
     const value = state[name];
     if (value === start[name] || String(value) === String(start[name])) continue;
     const said = Array.isArray(value) ? value.map((x) => (typeof x === "number" ? Number(x.toFixed(3)) : x)).join(",") : String(value ?? "");
-    parts.push(`${short}=${encodeURIComponent(said)}`);
+    parts.push(`${short}=${encodeURIComponent(said).replaceAll("%2C", ",")}`);
   }
   return parts.join("&");
 }

@@ -142,6 +142,34 @@ export const STRINGS = {
   difference_log: ["A − B (log)", "A − B (로그)"],
   map_name: ["Attention map, {queries} queries by {keys} keys. Arrow keys move the query and the key.", "히트맵: 쿼리 {queries}개, 키 {keys}개. 화살표 키로 쿼리와 키를 옮깁니다."],
 
+  // compare
+  head_number: ["head {head}", "헤드 {head}"],
+  compare_layer: ["Layer to compare with", "비교할 층"],
+  compare_head: ["Head to compare with", "비교할 헤드"],
+  compare_swap: ["Swap A and B", "A와 B 바꾸기"],
+  compare_tells: ["Orange: A gives more weight there; blue: B does. All maps move together.", "주황은 A가, 파랑은 B가 더 큰 가중치를 둔 자리입니다. 히트맵은 함께 움직입니다."],
+  compare_most: ["largest difference {value}: “{query}” → “{key}”", "가장 큰 차이 {value}: “{query}” → “{key}”"],
+  compare_same: ["no difference", "차이 없음"],
+
+  // step
+  step_tells: ["step {at} of {count}: “{token}” looks at {list}", "{count}단계 중 {at}단계: “{token}” 쿼리가 보는 키 {list}"],
+  step_play: ["Play", "재생"],
+  step_stop: ["Stop", "멈춤"],
+  step_back: ["One step back", "한 단계 뒤로"],
+  step_on: ["One step on", "한 단계 앞으로"],
+  step_source: ["what is read", "읽은 글"],
+  step_written: ["what is written; under each word, what it looked at most", "쓴 글. 낱말 아래는 가장 많이 본 토큰입니다"],
+
+  // image
+  image_all: ["all queries", "모든 쿼리"],
+  image_from: ["weight on each patch", "패치마다 둔 가중치"],
+  image_to: ["weight that each patch gives", "패치마다 주는 가중치"],
+  image_received: ["received by each patch", "패치마다 받은 어텐션"],
+  image_tells_from: ["Where “{token}” looks. Click a patch to see where it looks.", "“{token}” 쿼리가 보는 곳입니다. 패치를 누르면 그 패치가 보는 곳이 나타납니다."],
+  image_tells_to: ["Which patches look at “{token}”.", "“{token}” 키를 보는 패치입니다."],
+  image_tells_received: ["How much each patch is looked at, over all queries. Click a patch to see where it looks.", "모든 쿼리가 패치를 얼마나 보는지 나타냅니다. 패치를 누르면 그 패치가 보는 곳이 나타납니다."],
+  image_rest: ["{share} of the weight is on positions that are no patch.", "가중치 {share}은 패치가 아닌 위치에 있습니다."],
+
   // status
   rank: ["rank {rank} of {count}", "{count}개 중 {rank}위"],
   rank_beyond: ["not among the {keys} strongest", "가장 큰 {keys}개에 들지 않음"],
@@ -172,6 +200,7 @@ export const STRINGS = {
   help_heads: ["the head before or after", "앞뒤 헤드로"],
   help_layers: ["the layer before or after", "앞뒤 층으로"],
   help_fit: ["show all of the map", "히트맵 전체 보기"],
+  help_play: ["step by step: play or stop", "단계 보기: 재생·멈춤"],
   help_zoom: ["zoom in, zoom out", "확대, 축소"],
   help_search: ["find a token", "토큰 찾기"],
   help_scale: ["linear or log scale", "선형 눈금과 로그 눈금 바꾸기"],

@@ -54,19 +54,34 @@ function rankText(map, { q, k }, say) {
 }
 
 /**
+ * The weights of a place in two heads, and what the first has more.
+ * @param {import("./headmap.js").HeadMap} map
+ * @param {import("./headmap.js").HeadMap} other
+ * @param {{ q: number, k: number }} place
+ * @param {Say} say
+ */
+export function comparedText(map, other, { q, k }, say) {
+  const [a, b] = [map.weight(q, k), other.weight(q, k)];
+  const told = (/** @type {import("./headmap.js").Weight} */ { value, kind }) => (kind === "masked" ? say("masked") : `${kind === "mean" ? "≈ " : ""}${figure(value)}`);
+  const near = [a, b].some(({ kind }) => kind === "mean") ? "≈ " : "";
+  const difference = a.value - b.value;
+  return `A ${told(a)} · B ${told(b)} · A − B ${near}${difference > 0 ? "+" : ""}${figure(difference)}`;
+}
+
+/**
  * The line that says what is pointed at, else what is chosen.
  * @param {Context} context
  * @returns {(Node | string)[]}
  */
 export function statusLine(context) {
-  const { map, hover, state, say } = context;
+  const { map, otherMap, hover, state, say } = context;
   if (!map) return [say("loading")];
   const place = hover ?? (state.query !== null && state.key !== null ? { q: state.query, k: state.key } : null);
   if (place && place.q < map.n_q && place.k < map.n_k) {
     return [
       `${say("query")} ${counted(place.q)} `, ...inText(context, "query", place.q), " → ",
       `${say("key")} ${counted(place.k)} `, ...inText(context, "key", place.k), " · ",
-      bold(weightText(map, place, say)),
+      bold(otherMap ? comparedText(map, otherMap, place, say) : weightText(map, place, say)),
     ];
   }
   if (state.query === null || state.query >= map.n_q) return [say("hint")];
