@@ -55,7 +55,7 @@ def tiles(page: Page) -> list[str]:
 
 def test_from_the_whole_map_to_one_weight(open_served, long_view):
     page = open_served("l=0&h=1")
-    assert "mean of 16 × 16 weights, computed as you look" in page.locator(".pixel").inner_text()
+    assert "mean of 16 × 16 weights, computed as you look" in page.locator(".map > .pixel").first.inner_text()
     q, k = 7001, 4242
     for _ in range(14):
         page.mouse.move(*place(page, q, k))
@@ -68,7 +68,7 @@ def test_from_the_whole_map_to_one_weight(open_served, long_view):
     until(page, lambda: f"rank {rank:,} of 8,191" in status(page))
     weight = f"{row[k]:.4f}" if row[k] >= 5e-5 else f"{row[k]:.1e}".replace("e-0", "e-")
     assert f"weight {weight} ·" in status(page)
-    assert page.locator(".pixel").inner_text() == "every weight is exact"
+    assert page.locator(".map > .pixel").first.inner_text() == "every weight is exact"
     until(page, lambda: f"0 {q // 256} {k // 256}" in tiles(page))
     shown = page.evaluate(
         """([q, k]) => {
@@ -180,5 +180,5 @@ def test_a_wide_and_a_tall_map(browser: Browser, rng):
             page.evaluate(f"document.querySelector('clearhead-page').context.point({{ q: {at[0]}, k: {at[1]} }})")
             weight = view.weights(0, *at).item()
             until(page, lambda weight=weight, page=page: f"weight {weight:.4f} · rank" in status(page) or weight < 5e-5)
-            assert re.search(r"mean of|every weight", page.locator(".pixel").inner_text())
+            assert re.search(r"mean of|every weight", page.locator(".map > .pixel").first.inner_text())
     server.close()
