@@ -102,7 +102,7 @@ def campaign(count: int, seed: int) -> tuple[collections.Counter[int], int]:
             found[status] += 1
             assert status < 500, (status, request, body)
             assert status != 200 or b"api" in request or f"{server.guard.token}/".encode() in request, request
-            assert not any(x in body for x in (SECRET.encode(), b"root:", b"Traceback")), (request, body)
+            assert not any(x in body for x in (SECRET.encode(), b"root:x:0", b"Traceback")), (request, body[:300])
         assert server.answers.size <= CACHED
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         status, body = answered(
