@@ -7,6 +7,17 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<b>",
+    "\u202eevil",
+    "a\u2066b",
+    "'\"&amp;",
+    "{{x}}",
+    "\u0000",
+    "가나",
+]
+
 
 def status(page: Page) -> str:
     return page.locator(".status").inner_text()

@@ -28,6 +28,19 @@ def test_a_module_comes_after_those_it_imports(web):
     assert "import {" not in made
 
 
+def test_comments_are_left_out_and_nothing_else(web):
+    web(
+        main="// a module\n/**\n * What it does.\n * @param {number} x\n */\nfunction f(x) {\n  // why\n"
+        '  const y = /** @type {number} */ (x); // beside\n  return "http://a" + y / 2; \n}\nf(1);\n',
+    )
+    kept = 'function f(x) {\n  const y = (x); // beside\n  return "http://a" + y / 2; \n}\nf(1);\n'
+    assert f'modules["main.js"] = (() => {{\n{kept}\nreturn' in bundle.script()
+
+
+def test_the_front_end_stays_small():
+    assert len(bundle.script().encode()) + len(bundle.style().encode()) < 200_000
+
+
 def test_a_circle_is_refused(web):
     web(main='import { b } from "./b.js";\n', b='import { x } from "./main.js";\n')
     with pytest.raises(ValueError, match=r"in a circle: main\.js → b\.js → main\.js"):

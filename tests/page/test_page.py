@@ -10,21 +10,10 @@ import numpy as np
 import pytest
 from tests.browsing import Open
 from tests.page.conftest import WORDS, seen
-from tests.page.driving import choose, place, state, status, until
+from tests.page.driving import HOSTILE, choose, place, state, status, until
 
 from clearhead import look, masks, page as pages
 from clearhead.page.reading import Layer
-
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "<b>",
-    "\u202eevil",
-    "a\u2066b",
-    "'\"&amp;",
-    "{{x}}",
-    "\u0000",
-    "가나",
-]
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from tests.browsing import Open
 from tests.page.conftest import WORDS, seen
-from tests.page.driving import place, state, status, until
+from tests.page.driving import HOSTILE, place, state, status, until
 
-from clearhead import look, page as pages
+from clearhead import look, masks, page as pages
 from clearhead.page import Patches, Shown
 
 SOURCE = ["그", "고양이", "는", "피곤", "해서", "매트", "에", "앉았다"]
@@ -208,3 +208,45 @@ def test_a_view_that_a_layer_has_not_is_not_offered(open_page: Open, path):
     page = open_page(path, "l=5&h=0&v=step")
     assert page.locator(".views button").all_inner_texts() == ["Map", "Lines", "Image", "Compare"]
     assert page.locator(".stage").get_attribute("data-view") == "map"
+
+
+def test_tokens_are_data_in_every_view(open_page: Open, tmp_path):
+    image = Patches(np.zeros((4, 8, 3), np.uint8), 2, 4)
+    layers = [Shown("<img src=x onerror=alert(3)>", seen(8, tokens=HOSTILE), prompt=2, image=image, stack="decoder")]
+    layers.append(Shown("b", seen(8, seed=2, tokens=HOSTILE), trace=1, statistics={"<b>x</b>": [1, 2, 3]}))
+    path = pages.write(tmp_path / "hostile.html", layers, traces=["<script>alert(4)</script>", "b"])
+    page = open_page(path, "q=4&k=2&l=0&h=1")
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    for view in ("lines", "step", "image", "compare", "map"):
+        page.evaluate("(view) => document.querySelector('clearhead-page').context.store.set({ view })", view)
+        until(page, lambda view=view: page.locator(".stage").get_attribute("data-view") == view)
+        with page.expect_download() as download:
+            page.get_by_label("Save", exact=True).select_option("svg")
+        assert "<img" not in download.value.path().read_text(encoding="utf-8")
+    page.get_by_label("Show", exact=True).select_option("<b>x</b>")
+    page.keyboard.press("A")
+    assert page.locator("img").count() == 0
+    assert "<script>alert(4)</script>" in page.locator(".head h2").inner_text()
+
+
+@pytest.mark.parametrize("odd", ["one", "masked", "nan", "no tokens"])
+def test_odd_traces_have_decent_views(open_page: Open, tmp_path, odd):
+    rng = np.random.default_rng(4)
+    q, k = rng.standard_normal((2, 2, 6, 5), np.float32)
+    tokens = None if odd == "no tokens" else list("abcdef")
+    view = look(q, k, tokens=tokens)
+    if odd == "one":
+        view = look(q[:1, :1], k[:1, :1], tokens=["alone"])
+    elif odd == "masked":
+        view = look(q, k, mask=masks.array(np.zeros((6, 6), bool)), tokens=tokens)
+    elif odd == "nan":
+        view = look(np.where(np.arange(6)[:, None] == 2, np.nan, q).astype(np.float32), k, tokens=tokens)
+    image = Patches(np.zeros((3, 5, 3), np.uint8), 1, view.n_k)
+    page = open_page(pages.write(tmp_path / "odd.html", [Shown("a", view, prompt=0, image=image)]), "q=0")
+    for name in page.locator(".views button").all_inner_texts():
+        page.get_by_role("button", name=name, exact=True).click()
+        for key in ("ArrowRight", "s", "h", "r", "a", "0"):
+            page.keyboard.press(key)
+        until(page, lambda name=name: page.locator(".stage").get_attribute("data-view") == name.lower())
+        assert status(page)
+    assert ("Compare" in page.locator(".views").inner_text()) == (odd != "one")

@@ -11,6 +11,7 @@ import { CanvasSurface } from "./surface.js";
 /** @typedef {import("./context.js").Context} Context */
 /** @typedef {import("./mappaint.js").Box} Box */
 
+const ROOMY = 700; // pixels from which two images side by side are large enough
 const FOOT = 44; // for the legend
 
 export class ImageView {
@@ -79,7 +80,7 @@ export class ImageView {
     const { width, height } = this.seen;
     const { width: wide, height: tall } = this.picture ?? { width: 1, height: 1 };
     const fit = (/** @type {number} */ room) => Math.min((room - 8) / wide, (height - FOOT - 8) / tall);
-    const two = fit(width / 2) > 0.7 * fit(width);
+    const two = fit(width / 2) > (width < ROOMY ? 0.7 : 0.45) * fit(width);
     const scale = fit(two ? width / 2 : width);
     const [across, down] = [wide * scale, tall * scale];
     const left = Math.max((width - (two ? 2 : 1) * across - (two ? 16 : 0)) / 2, 4);

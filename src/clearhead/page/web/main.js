@@ -23,7 +23,10 @@ import { TextView } from "./text.js";
 /** @typedef {import("./exporting.js").Format} Format */
 
 const STEPS = ["layer", "head", "choice", "other", "query", "key", "view", "tab"]; // what the back button goes back over
+const MOVED = ["window", "query", "key", "limit"]; // what changes in every frame, and is told in the status line alone
 const OPENED = ["layer", "head", "choice", "other", "view"]; // what other data are opened for
+
+const RUN = 400; // milliseconds within which the same change again is the same step
 
 class ClearheadPage extends HTMLElement {
   connectedCallback() {
@@ -116,7 +119,8 @@ class ClearheadPage extends HTMLElement {
       context.store.set({ query, key, choice, other, window: alike ? window : null });
       context.openHead();
     }
-    this.refresh();
+    if ([...changed].some((name) => !MOVED.includes(name))) this.refresh();
+    else if (!(changed.size === 1 && changed.has("window"))) this.tell();
     this.address(changed);
   }
 
@@ -126,9 +130,11 @@ class ClearheadPage extends HTMLElement {
     if (!context || location.protocol === "about:") return; // a frame in a notebook has no address
     const end = `#${toAddress(context.state, context.store.start)}`;
     if (end === (location.hash || "#")) return;
-    const step = STEPS.some((name) => changed.has(/** @type {keyof State} */ (name)));
+    const steps = STEPS.filter((name) => changed.has(/** @type {keyof State} */ (name))).join();
+    const run = steps === this.stepped?.steps && performance.now() - this.stepped.at < RUN; // a key that is held down
     clearTimeout(this.later);
-    if (step) history.pushState(null, "", end);
+    if (steps) this.stepped = { steps, at: performance.now() };
+    if (steps && !run) history.pushState(null, "", end);
     else this.later = setTimeout(() => history.replaceState(null, "", end), 200); // browsers count how often
   }
 

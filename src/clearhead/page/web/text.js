@@ -100,7 +100,7 @@ export class TextView {
     context.store.listen((changed) => {
       if (changed.has("language")) this.render();
       if (changed.has("query") || changed.has("key")) this.reveal();
-      this.request();
+      if (changed.size > 1 || !changed.has("window")) this.request();
     });
     this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("pointerover", (event) => this.over(event));
