@@ -92,11 +92,15 @@ def joined(statistics: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Tile:
-    """A window of the only head's map, `side` positions a side and not at a round place, in at most `pixels` cells."""
+    """A window of the only head's map, `side` positions a side, in at most `pixels` cells.
+
+    Its place is not round, unless it is one of the `tiles` that a page asks for, which lie side by side.
+    """
 
     of: Problem
     side: int
     pixels: int
+    tiles: bool = False
 
     @property
     def operations(self) -> float:
@@ -105,7 +109,8 @@ class Tile:
 
     @property
     def window(self) -> slice:
-        start = min(1001, self.of.q.shape[2] - self.side)
+        last = self.of.q.shape[2] - self.side
+        start = last // self.side * self.side if self.tiles else min(1001, last)
         return slice(start, start + self.side)
 
     def truth(self, kind: type[np.floating[Any]] = np.float64) -> np.ndarray:

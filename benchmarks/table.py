@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 
-from benchmarks import accuracy, costs, work
+from benchmarks import accuracy, costs, looking, work
 from benchmarks.cases import AccuracyCase, Case
 from benchmarks.first_call import FirstCallCase
 from benchmarks.models import NEW
@@ -146,6 +146,13 @@ LOOKED_AT = (
     *(
         Case(f"tile of {side} × {side}", "tile", "nobody", work.tile(32768, side), at_most(MILLISECONDS, 50))
         for side in (256, 1024, 4096, 16384, 32768)
+    ),
+    *(
+        Case(
+            f"page tile, level {level}", "tile", "nobody", work.tile(32768, looking.PIXELS << level, tiles=True),
+            at_most(MILLISECONDS, 50),
+        )
+        for level in range(8)
     ),
 )  # fmt: skip
 

@@ -124,11 +124,11 @@ def look(n: int, h: int = 8, *, causal: bool = False, others: bool = True) -> Bu
     return build
 
 
-def tile(n: int, side: int) -> Build:
-    """A tile of 256 × 256 pixels of a window, of one head's map."""
+def tile(n: int, side: int, *, tiles: bool = False) -> Build:
+    """A tile of 256 × 256 pixels of a window, of one head's map; with `tiles` one of those that a page asks for."""
 
     def build(size: float, threads: int) -> Work:
-        asked = looking.Tile(draw(at(size, n), h=1), at(size, side), at(size, looking.PIXELS))
+        asked = looking.Tile(draw(at(size, n), h=1), at(size, side), at(size, looking.PIXELS), tiles)
         return Work(asked, looking.tile_calls(asked))
 
     return build

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 Open = Callable[..., Page]
 
@@ -26,7 +26,7 @@ def started() -> Iterator[Browser]:
 
 @contextmanager
 def opening(browser: Browser) -> Iterator[Open]:
-    """Open addresses. In the end, none of the pages may have complained or asked for more than files."""
+    """Open addresses. In the end, none of the pages may have complained, or asked for more than files or its server."""
     complaints: list[str] = []
     contexts = []
 
@@ -34,7 +34,13 @@ def opening(browser: Browser) -> Iterator[Open]:
         complaints.append(what)
 
     def opened(
-        address: str, *, width: int = 1280, height: int = 900, scheme: str = "light", locale: str = "en-US"
+        address: str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        scheme: str = "light",
+        locale: str = "en-US",
+        served: str | None = None,
     ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, locale=locale, service_workers="block"
@@ -43,13 +49,20 @@ def opening(browser: Browser) -> Iterator[Open]:
         page = context.new_page()
         page.on("console", lambda said: complain(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complain(str(error)))
-        inside = ("file:", "blob:", "data:")
+        inside = (served or "file:", "blob:", "data:")
+
+        def failed(request: Request) -> None:
+            if not (
+                served and request.failure == "net::ERR_ABORTED"
+            ):  # a page calls off what it need not know any more
+                complain(f"not found: {request.url}")
+
         page.on("request", lambda request: None if request.url.startswith(inside) else complain(request.url))
-        page.on("requestfailed", lambda request: complain(f"not found: {request.url}"))
+        page.on("requestfailed", failed)
         page.goto(address)
         return page
 
     yield opened
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert complaints == [], complaints

@@ -10,7 +10,7 @@ NAMES = "|".join(
         r"\S*\.(png|svg|pdf|gif|safetensors|txt|tsv|html|py)", "(attention|translator)/", "--?[a-z-]+", r"\{[a-z,]+\}",
         "'[^']*'", "`[^`]*`", "[A-Z]{1,10}", "clearhead", "translate", "visualize", "learn", "CLEARHEAD_LANG", "NumPy",
         "PyTorch", "float16", "dates", "sentences", "all", "png", "svg", "pdf", "en", "ko", "practice", "softmax",
-        "transformers", "trace", "load_trace", "gpt2", r"\./my-model",
+        "transformers", r"trace\.save", "trace", "load_trace", "gpt2", r"\./my-model", "view", "Ctrl-C",
         "start", "list", "check-all", "check", "watch", "hint", "solution", "reset",
     )
 )  # fmt: skip

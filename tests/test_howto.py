@@ -12,7 +12,7 @@ import clearhead
 from clearhead import cli
 from clearhead.languages import LANGUAGES
 
-NAMES = ("long_texts", "masks", "own_pairs", "replace_torch", "trace_a_model")
+NAMES = ("long_texts", "look_in_a_browser", "masks", "own_pairs", "replace_torch", "trace_a_model")
 
 
 def page(language: str, name: str) -> str:

@@ -20,6 +20,8 @@ ELSEWHERE = {
     "kernels/*": ["test_equivalence.py", "views/test_statistics.py", "torch/test_gradients_table.py"],
     "learn/words.py": ["test_languages.py", "learn/test_command.py"],
     "masks/packed.py": ["masks/test_kinds.py"],
+    "page/content.py": ["page/test_writing.py", "page/test_shown.py"],
+    "page/words.py": ["test_languages.py", "page/test_showing.py"],
     "traces/conversations.py": ["traces/test_reading.py"],
     "traces/edges.py": ["traces/test_cutting.py"],
     "traces/facts.py": ["traces/test_attribution.py", "traces/test_value_norms.py"],

@@ -14,7 +14,8 @@ from pathlib import Path
 
 NAME = "clearhead"
 PACKAGE = Path(__file__).resolve().parent
-TORCH = "torch==2.13.0"  # every extra needs it; asked for by a range, pip would take a build with gigabytes of CUDA
+TORCH = "torch==2.13.0"  # most extras need it; asked for by a range, pip would take a build with gigabytes of CUDA
+WITHOUT_TORCH = ("page",)
 
 
 def program() -> str:
@@ -32,7 +33,7 @@ def install(extra: str) -> str:
     """The command that installs an extra for the Python that is running, with a pinned torch where there is none."""
     clone = PACKAGE.parents[1]
     source = ["-e", f"{clone}[{extra}]"] if (clone / "pyproject.toml").exists() else [f"{NAME}[{extra}]"]
-    pinned = [] if importlib.util.find_spec("torch") else [TORCH]
+    pinned = [] if extra in WITHOUT_TORCH or importlib.util.find_spec("torch") else [TORCH]
     return f"{typed(sys.executable)} -m pip install {shlex.join([*pinned, *source])}"
 
 

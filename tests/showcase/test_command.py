@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.page.test_writing import header
 
 from clearhead.cli import main
 from clearhead.languages import LANGUAGES, Said
@@ -91,13 +92,13 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
     out = tmp_path / "a folder" / "어텐션"
     assert visualize("--model", model, "--text", TEXT, "--out", out, "--format", suffix, "--language", language) == 0
     assert sorted(path.stem for path in out.glob(f"*.{suffix}")) == FILES
-    assert len(list(out.iterdir())) == len(FILES) + 1
+    assert len(list(out.iterdir())) == len(FILES) + 2
 
     said = capsys.readouterr().out
     lines = said.splitlines()
     assert lines[0].startswith(f"{TEXT} → ")
     assert lines[1].startswith("  it is not sure of this" if language == "en" else "  이 번역은 확실하지 않습니다")
-    assert len(lines) == 2 + len(FILES) + 2
+    assert len(lines) == 2 + len(FILES) + 3
     assert all(line.startswith(str(out)) for line in lines[2:-1])
     assert lines[-1].endswith("clearhead visualize 쥐를 고양이가 잡았다")  # another one than this
     assert ("looked at most" in said) == (language == "en")
@@ -113,7 +114,7 @@ def test_figures_and_a_page_are_written_and_described(model, tmp_path, capsys, s
     assert ("번역문이 원문을 봅니다" in page.words[language]) == (language == "ko")
     assert page.words[language].count(lines[1].strip()) == 2  # below the translation, and in its caption
     # Nothing comes from elsewhere.
-    assert all(address.startswith(("data:", "#")) for address in page.addresses)
+    assert all(address.startswith(("data:", "#")) or address == "explore.html" for address in page.addresses)
     assert not re.search(r"https?:|//|@import|url\(|<script|<link", re.sub(r'src="data:[^"]*"', "", text))
     assert "prefers-color-scheme: dark" in text
 
@@ -272,3 +273,53 @@ def test_a_model_that_is_not_there(tmp_path, capsys):
     assert visualize("--model", tmp_path / "none.safetensors", "--out", tmp_path / "out") == 1
     assert "none.safetensors; expected a trained translator" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_it_ends_in_a_page_of_every_weight(model, tmp_path):
+    out = tmp_path / "out"
+    assert visualize("--model", model, "--text", TEXT, "--out", out, "--language", "ko") == 0
+    path = out / "explore.html"
+    assert path.stat().st_size < 1e6
+    found = header(path)
+    attention = translator().attention(TEXT)
+    assert found["title"] == f"{TEXT} → {attention.translated.text}"
+    assert [(x["name"], x["stack"], x["prompt"]) for x in found["layers"]] == [
+        ("인코더 0", "encoder", None), ("인코더 1", "encoder", None), ("디코더 0", "decoder", 1),
+        ("디코더 1", "decoder", 1), ("크로스 0", "cross", 0), ("크로스 1", "cross", 0),
+    ]  # fmt: skip
+    assert all(x["exact"] for x in found["layers"])
+    rows, columns = attention.cross.shape[-2:]
+    assert (found["layers"][4]["n_q"], found["layers"][4]["n_k"]) == (rows, columns)
+
+
+def test_a_browser_is_opened_for_somebody_at_a_terminal_with_a_screen(model, tmp_path, monkeypatch, capsys):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    monkeypatch.setenv("DISPLAY", ":0")
+    arguments = ("--model", model, "--text", TEXT, "--out", tmp_path / "out", "--language", "en")
+    visualize(*arguments)
+    assert opened == []
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    visualize(*arguments, "--no-browser")
+    assert opened == []
+    visualize(*arguments)
+    assert opened == [(tmp_path / "out" / "explore.html").resolve().as_uri()]
+    assert "it is open in the browser" in capsys.readouterr().out
+
+
+def test_a_model_of_transformers_has_its_page(tmp_path, capsys):
+    tokenizers = pytest.importorskip("tokenizers")
+    import transformers
+
+    words = {word: i for i, word in enumerate(["[UNK]", "a", "cat", "sat", "here"])}
+    core = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    core.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=core, unk_token="[UNK]").save_pretrained(tmp_path / "m")
+    config = transformers.GPT2Config(vocab_size=5, n_embd=8, n_layer=2, n_head=2, n_positions=16)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "m")
+    out = tmp_path / "out"
+    assert visualize("--model", tmp_path / "m", "--text", "a cat sat here", "--out", out, "--language", "en") == 0
+    assert capsys.readouterr().out == f"{out / 'explore.html'}: 2 layers, 4 heads\n"
+    found = header(out / "explore.html")
+    assert (found["title"], [x["n_q"] for x in found["layers"]]) == ("m: a cat sat here", [4, 4])
+    assert [path.name for path in out.iterdir()] == ["explore.html"]

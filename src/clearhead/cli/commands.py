@@ -36,6 +36,7 @@ COMMANDS = {
     "visualize": Command("clearhead.showcase.command", words.SUMMARIES["visualize"]),
     "translate": Command("clearhead.translate.command", words.SUMMARIES["translate"]),
     "trace": Command("clearhead.traces.command", words.SUMMARIES["trace"]),
+    "view": Command("clearhead.traces.viewing", words.SUMMARIES["view"]),
     "learn": Command("clearhead.learn.command", words.SUMMARIES["learn"]),
     "practice": Command("clearhead.practice.command", words.SUMMARIES["practice"]),
 }

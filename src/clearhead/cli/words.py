@@ -41,6 +41,7 @@ SUMMARIES = {
         "run a model of transformers, and keep what every head of it looks at",
         "transformers의 모델을 실행하고, 모든 헤드가 무엇을 보는지 기록합니다",
     ),
+    "view": Said("walk through a trace in the browser", "기록한 어텐션을 브라우저에서 살펴봅니다"),
     "learn": Said(
         "read the notes of the course, and see what you have read", "강의 노트를 읽고, 무엇을 읽었는지 봅니다"
     ),

@@ -164,6 +164,10 @@ def _pool(window: Call, sums: Sums, first: int, bits: tuple[int, int], found: Po
     )
     numbers = (first >> query_bits) + np.concatenate([np.array(x) for x in cells])
     for whole, part, join in zip(found, maps, (np.add, np.maximum, np.add), strict=True):
+        if len(numbers) == numbers[-1] - numbers[0] + 1:  # no cell lies in two parts: a column of 32,768 cells at once
+            here = whole[..., numbers[0] : numbers[-1] + 1, :]
+            join(here, part, out=here)
+            continue
         for row, number in enumerate(numbers):
             join(whole[..., number, :], part[..., row, :], out=whole[..., number, :])
 

@@ -17,12 +17,17 @@ from clearhead.page.packing import Chunk
 MARKS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def document(header: dict[str, Any], chunks: dict[str, Chunk]) -> str:
-    """The page as text. header: what is known without opening a chunk; chunks by name."""
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script())}'; style-src '{_digest(style())}'; "
+def policy(*, served: bool = False) -> str:
+    """What the page may do: run its one script with its one style, and ask nobody but its server, if it has one."""
+    asks = "connect-src 'self'; " if served else ""
+    return (
+        f"default-src 'none'; script-src '{_digest(script())}'; style-src '{_digest(style())}'; {asks}"
         "img-src blob: data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def document(header: dict[str, Any], chunks: dict[str, Chunk], *, served: bool = False) -> str:
+    """The page as text. header: what is known without opening a chunk; chunks by name."""
     parts = {name: part.arrays for name, part in chunks.items()}
     data = "\n".join(
         f'<script type="text/plain" id="chunk-{html.escape(name)}">{part.text}</script>'
@@ -32,9 +37,10 @@ def document(header: dict[str, Any], chunks: dict[str, Chunk]) -> str:
 <html lang="{html.escape(header["language"])}">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="{policy(served=served)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
+<link rel="icon" href="data:,">
 <title>{html.escape(header["title"])}</title>
 <style>{style()}</style>
 </head>

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import UInt8
 
 from clearhead.matrices import cell_length, pool
 from clearhead.page.packing import Chunk, chunk, coded
@@ -102,33 +103,54 @@ def _pack(layers: Sequence[Layer], detail: Detail, most: int) -> Packed | None:
 
 
 def _pack_layer(number: int, layer: Layer, detail: Detail) -> tuple[dict[str, Any], dict[str, Chunk]]:
-    sides = (layer.n_q, layer.n_k) if detail.exact else (detail.cells, detail.cells)
-    by_q, by_k = cell_length(layer.n_q, sides[0]), cell_length(layer.n_k, sides[1])
+    chunks = {f"{number}.{head}": chunk(head_arrays(layer, head, detail)) for head in range(layer.heads)}
+    entry, stamps = layer_entry(layer, detail)
+    return entry, {**chunks, f"{number}.stamps": chunk({"stamps": stamps})}
+
+
+def layer_entry(layer: Layer, detail: Detail) -> tuple[dict[str, Any], UInt8[np.ndarray, "h rows columns"]]:
+    """What a header says of a layer and its heads, and the small maps of those."""
+    by_q, by_k = _cell(layer, detail)
     names, scores, closest, all_scores = layer.patterns
-    chunks: dict[str, Chunk] = {}
     heads, stamps = [], []
     for head in range(layer.heads):
-        cells = layer.exact(head) if detail.exact else layer.cells(head, sides)
-        map_codes = coded(cells)
-        arrays = {"weights": cells} if detail.exact else {"cells": map_codes.codes, **_keys(layer, head, detail.keys)}
-        arrays["entropy"] = _pooled(layer.by_query["entropy"][head], by_q)
-        arrays["received"] = _pooled(layer.received[head], by_k)
-        chunks[f"{number}.{head}"] = chunk(arrays)
+        cells = _map(layer, head, detail)
+        low, high = coded(cells)[1:]
         small = coded(shrunk(cells, STAMP))
         stamps.append(small.codes)
         heads.append({
-            "low": map_codes.low, "high": map_codes.high, "stamp": [small.low, small.high],
+            "low": low, "high": high, "stamp": [small.low, small.high],
             "pattern": names[head], "score": _number(scores[head]), "closest": list(closest[head]),
             "telling": _number(layer.telling[head]),
             "statistics": {name: _number(x[head]) for name, x in layer.statistics.items()},
             "scores": {name: _number(x[head]) for name, x in all_scores.items()},
         })  # fmt: skip
-    chunks[f"{number}.stamps"] = chunk({"stamps": np.stack(stamps)})
     entry = {
         "name": layer.name, "n_q": layer.n_q, "n_k": layer.n_k, "by_q": by_q, "by_k": by_k,
-        "exact": detail.exact, "heads": heads,
+        "exact": detail.exact, "stamped": list(stamps[0].shape), "heads": heads,
     }  # fmt: skip
-    return entry, chunks
+    return entry, np.stack(stamps)
+
+
+def head_arrays(layer: Layer, head: int, detail: Detail) -> dict[str, np.ndarray]:
+    """What a head is drawn from: its map, its strongest keys where that is not exact, and its strips."""
+    cells = _map(layer, head, detail)
+    arrays = {"weights": cells} if detail.exact else {"cells": coded(cells).codes, **_keys(layer, head, detail.keys)}
+    by_q, by_k = _cell(layer, detail)
+    arrays["entropy"] = _pooled(layer.by_query["entropy"][head], by_q)
+    arrays["received"] = _pooled(layer.received[head], by_k)
+    return arrays
+
+
+def _map(layer: Layer, head: int, detail: Detail) -> np.ndarray:
+    return layer.exact(head) if detail.exact else layer.cells(head, (detail.cells, detail.cells))
+
+
+def _cell(layer: Layer, detail: Detail) -> tuple[int, int]:
+    """How many queries and keys make a cell."""
+    if detail.exact:
+        return 1, 1
+    return cell_length(layer.n_q, detail.cells), cell_length(layer.n_k, detail.cells)
 
 
 def _keys(layer: Layer, head: int, most: int) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from jaxtyping import Float, UInt8
 
 MASKED, ZERO, LOWEST, HIGHEST, NOT_A_NUMBER = 0, 1, 2, 254, 255
 DECADES = 1e6
-TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "f4": np.float32}
+TYPES = {"u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "f2": np.float16, "f4": np.float32}
 HIDDEN = -1.0  # what stands for masked among exact weights, which are never negative
 
 
@@ -53,7 +53,7 @@ def coded(weights: Float[np.ndarray, ...]) -> Coded:
 
 def chunk(arrays: dict[str, np.ndarray]) -> Chunk:
     """Some arrays as one deflated text."""
-    kinds = {name: _kind(array) for name, array in arrays.items()}
+    kinds = {name: kind_of(array) for name, array in arrays.items()}
     raw = b"".join(array.astype(f"<{kinds[name]}").tobytes() for name, array in arrays.items())
     described = [(name, kinds[name], list(array.shape)) for name, array in arrays.items()]
     return Chunk(described, packed(raw))
@@ -64,5 +64,6 @@ def packed(raw: bytes) -> str:
     return base64.b64encode(zlib.compress(raw, 6)).decode()
 
 
-def _kind(array: np.ndarray) -> str:
+def kind_of(array: np.ndarray) -> str:
+    """What a type is called where arrays are described."""
     return next(name for name, kind in TYPES.items() if array.dtype == kind)

@@ -114,22 +114,34 @@ class Layer:
 
     def exact(self, head: int) -> Float[np.ndarray, "n_q n_k"]:
         """Every weight of a head; HIDDEN where masked."""
-        seen = self.cells(head, (self.n_q, self.n_k))
-        place = {"batch": self.batch} if self.batch else {}
-        weights = self.matrix.weights(head, **place) if self.matrix.lead else self.matrix.weights()
+        return self.exact_window(head, slice(0, self.n_q), slice(0, self.n_k))
+
+    def exact_window(self, head: int, rows: slice, cols: slice) -> Float[np.ndarray, "tall wide"]:
+        """Some weights of a head; HIDDEN where masked."""
+        seen = self.window(head, rows, cols, (rows.stop - rows.start, cols.stop - cols.start))
+        weights = self.matrix.weights(rows=rows, cols=cols, **self._place(head))
         return np.where(seen >= 0, np.asarray(weights).reshape(seen.shape), seen).astype(np.float32)
 
     def cells(self, head: int, size: tuple[int, int]) -> Float[np.ndarray, "cells_q cells_k"]:
         """The map of a head in at most `size` cells: their mean weight, HIDDEN where all is masked."""
-        place = {"batch": self.batch} if self.batch else {}
-        tile = np.asarray(
-            self.matrix.tile(head, size=size, **place) if self.matrix.lead else self.matrix.tile(size=size)
-        )
+        return self.window(head, slice(0, self.n_q), slice(0, self.n_k), size)
+
+    def window(
+        self, head: int, rows: slice, cols: slice, size: tuple[int, int], reduce: str = "mean"
+    ) -> Float[np.ndarray, "cells_q cells_k"]:
+        """A part of the map of a head in at most `size` cells: what they hold, HIDDEN where all is masked."""
+        tile = np.asarray(self.matrix.tile(rows=rows, cols=cols, size=size, reduce=reduce, **self._place(head)))
         tile = tile.reshape(tile.shape[-2:])
-        by_q = cell_length(self.n_q, size[0])
-        unknown = np.isnan(self.by_query["max_weight"][head]) | np.isnan(self.by_query["entropy"][head])
-        rows = np.add.reduceat(unknown, np.arange(0, self.n_q, by_q)) > 0 if self.n_q else unknown
-        return np.where(np.isnan(tile) & ~rows[:, None], HIDDEN, tile).astype(np.float32)
+        unknown = np.isnan(self.by_query["max_weight"][head][rows]) | np.isnan(self.by_query["entropy"][head][rows])
+        by_q = cell_length(unknown.size, size[0])
+        broken = np.add.reduceat(unknown, np.arange(0, unknown.size, by_q)) > 0 if unknown.size else unknown
+        return np.where(np.isnan(tile) & ~broken[:, None], HIDDEN, tile).astype(np.float32)
+
+    def _place(self, head: int) -> dict[str, Any]:
+        """Which head of which batch entry, as a matrix is asked for it."""
+        if not self.matrix.lead:
+            return {}
+        return {"head": head, "batch": self.batch} if self.batch else {"head": head}
 
 
 def shrunk(cells: Float[np.ndarray, "rows columns"], most: int) -> Float[np.ndarray, "fewer_rows fewer_columns"]:

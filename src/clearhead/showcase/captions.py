@@ -13,13 +13,17 @@ by head, and cross-attention.
 
 A sentence is read and translated by the model that comes with clearhead, or by
 one of yours. The figures go into a folder, with a page, index.html, to look
-through them; nothing is opened.""",
+through them, and a page to walk through every head and weight, explore.html,
+which is opened where there is a screen. Of a model of transformers, a folder or
+a name, that page is made.""",
     """\
 학습을 마친 번역기가 무엇을 보는지 그립니다. 셀프 어텐션, 코잘 어텐션, 헤드별 비교,
 크로스 어텐션을 볼 수 있습니다.
 
 clearhead에 들어 있는 모델이나 직접 학습시킨 모델이 문장을 읽고 번역합니다. 그림은 폴더에
-저장되고, 그림을 한데 모아 보는 페이지 index.html이 함께 생깁니다. 창을 열지는 않습니다.""",
+저장되고, 그림을 한데 모아 보는 페이지 index.html과, 모든 헤드와 가중치를 하나하나 살펴보는
+페이지 explore.html이 함께 생깁니다. 화면이 있으면 explore.html을 열어 줍니다. transformers의
+모델(폴더나 이름)을 주면 그 모델의 explore.html을 만듭니다.""",
 )
 EXAMPLES = Said(
     """\
@@ -46,8 +50,10 @@ OPTIONS = {
     "out": Said("the folder to write into (default: attention/)", "저장할 폴더 (기본값: attention/)"),
     "format": Said("of the figures (default: png)", "그림 파일의 형식 (기본값: png)"),
     "model": Said(
-        "a trained translator (default: clearhead's own)", "학습을 마친 번역기 (기본값: clearhead에 들어 있는 것)"
+        "a trained translator (default: clearhead's own), or a folder or name of a model of transformers",
+        "학습을 마친 번역기 (기본값: clearhead에 들어 있는 것), 또는 transformers 모델의 폴더나 이름",
     ),
+    "no_browser": Said("open nothing", "브라우저를 열지 않습니다"),
 }
 TWO_TEXTS = Said(
     "TEXT and --text both say what to look at; leave out one of the two",
@@ -187,6 +193,11 @@ WARNING = Said(
     "어텐션은 모델이 어디를 보았는지 보여 줄 뿐, 왜 그렇게 결정했는지는 말해 주지 않습니다. 큰 가중치는 단서이지 "
     "증거가 아닙니다.",
 )
+EXPLORE = Said(
+    "every head and every weight, to walk through in a browser", "모든 헤드와 가중치를 브라우저에서 하나하나 살펴봅니다"
+)
+MODEL_PAGE = Said("{path}: {layers} layers, {heads} heads", "{path}: 층 {layers}개, 헤드 {heads}개")
+OPENED = Said("it is open in the browser", "브라우저에서 열었습니다")
 ON_ONE_PAGE = Said("all of them on one page", "모든 그림을 한 페이지에 모았습니다")
 PATTERNS = {
     "self": Said("itself", "자기 자신"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 
-from clearhead.showcase.captions import PAGE, WARNING
+from clearhead.showcase.captions import EXPLORE, PAGE, WARNING
 from clearhead.showcase.pictures import Picture
 from clearhead.translate.translator import Translated
 from clearhead.translate.words import doubt
@@ -64,7 +64,7 @@ def page(
 <header>
 <h1>{html.escape(translated.source)} → {html.escape(translated.text)}</h1>
 <p>{html.escape(PAGE(language))}</p>{doubted}
-<nav>{links}</nav>
+<nav>{links} <a href="explore.html">{html.escape(EXPLORE(language))}</a></nav>
 </header>
 {sections}
 <section><p>{html.escape(WARNING(language))}</p></section>

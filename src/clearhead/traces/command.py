@@ -39,8 +39,8 @@ def run(options: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, words.NO_TEXT())
     text = None if options.text is None else _text(options.text)
     layers = None if options.layers is None else [int(x) if x.isdigit() else x for x in options.layers]
-    with _waiting(words.LOADING(model=options.model)):
-        model, tokenizer = _loaded(options.model, with_tokenizer=text is not None)
+    with waiting(words.LOADING(model=options.model)):
+        model, tokenizer = loaded(options.model, with_tokenizer=text is not None)
     if text is not None:
         _trace(options, model, tokenizer, text, layers)
     if options.probe:
@@ -63,7 +63,7 @@ def _text(path: str) -> str:
     return text
 
 
-def _loaded(name: str, *, with_tokenizer: bool) -> tuple[Any, Any]:
+def loaded(name: str, *, with_tokenizer: bool) -> tuple[Any, Any]:
     """A model, as what its configuration says it was made for, and its tokenizer."""
     try:
         import transformers
@@ -95,15 +95,15 @@ def _trace(options: argparse.Namespace, model: Any, tokenizer: Any, text: str, l
     given = tokenizer(text, return_tensors="pt")
     start = time.perf_counter()
     keep = "memory" if options.out is None else options.out
-    with _waiting(words.RUNNING(model=options.model)), trace(model, layers, keep=keep, slow=options.slow) as found:
+    with waiting(words.RUNNING(model=options.model)), trace(model, layers, keep=keep, slow=options.slow) as found:
         with torch.no_grad():
             if options.generate:
                 model.generate(**given, max_new_tokens=options.generate, do_sample=False)
             else:
-                model(**_decoded(model, given))
+                model(**decoded(model, given))
         found.label(tokenizer, None if options.generate else text)
     seconds = time.perf_counter() - start
-    with _waiting(words.LOOKING()):
+    with waiting(words.LOOKING()):
         call = found.calls[0]
         table = call.patterns()
     ids = call.ids()
@@ -115,7 +115,7 @@ def _trace(options: argparse.Namespace, model: Any, tokenizer: Any, text: str, l
         print(words.WRITTEN(path=options.out, size=options.out.stat().st_size / 2**20))
 
 
-def _decoded(model: Any, given: Any) -> dict[str, Any]:
+def decoded(model: Any, given: Any) -> dict[str, Any]:
     """The inputs of a call; an encoder and decoder without a target begins with its own first token."""
     inputs = dict(given)
     if getattr(model.config, "is_encoder_decoder", False):
@@ -127,7 +127,7 @@ def _decoded(model: Any, given: Any) -> dict[str, Any]:
 def _probe(model: Any) -> None:
     from clearhead.traces.probing import probe
 
-    with _waiting(words.LOOKING()):
+    with waiting(words.LOOKING()):
         found = probe(model)
     print(words.INDUCTION())
     order = np.argsort(-np.nan_to_num(found.induction), axis=None)[:MOST]
@@ -138,7 +138,7 @@ def _probe(model: Any) -> None:
 
 
 @contextlib.contextmanager
-def _waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> Iterator[None]:
     """Say what is going on, in a terminal, until it is over."""
     console = Console(stderr=True)
     with console.status(what) if console.is_terminal else contextlib.nullcontext():

@@ -192,6 +192,7 @@ class Layer:
             q[entry][:, queries.start : queries.stop], k[entry][:, keys.start : keys.stop], mask,
             self._bias(entry, queries, keys), self.sinks, self.scale, self.softcap,
             v=np.concatenate(self.values, -2)[entry][:, keys.start : keys.stop] if self.values else None,
+            prompt=max(self.parts[0].q.shape[-2] - queries.start, 0) if len(self.parts) > 1 else None,
         )  # fmt: skip
 
     def places(self, entry: int) -> tuple[range, range]:

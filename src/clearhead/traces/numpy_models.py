@@ -86,7 +86,8 @@ class NumpyRecorder:
         for forward in self.forwards:
             weights = {name: _joined(rows) for name, rows in forward.items() if is_wanted(name, self.layers)}
             if weights:
-                found.append(Written(weights, None, None, slow=False))
+                prompts = {name: rows[0].shape[-2] for name, rows in forward.items() if len(rows) > 1}
+                found.append(Written(weights, None, None, slow=False, prompts=prompts))
         return found
 
     @contextlib.contextmanager

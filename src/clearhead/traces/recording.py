@@ -17,6 +17,7 @@ from clearhead.torch.watching import Position
 from clearhead.traces.ablation import Ablation
 from clearhead.traces.cutting import cut_before, share_left
 from clearhead.traces.edges import Cut
+from clearhead.traces.images import Image, given_images
 from clearhead.traces.layers import Keep, Layer, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
@@ -30,6 +31,7 @@ class Forward:
     layers: dict[str, Layer] = field(default_factory=dict)
     source_ids: np.ndarray | None = None  # what an encoder read, if there is one
     ids: np.ndarray | None = None
+    images: Image | None = None  # of the whole batch
     stepped: int = 0  # the last forward that went on with an earlier one
     scales: list[np.ndarray] = field(default_factory=list)  # (b, n) each: how the last norm stretched each position
 
@@ -62,6 +64,7 @@ class Recorder:
         self.depth = 0
         self.uses: Counter[str] = Counter()
         self.given: dict[str, np.ndarray] = {}  # ids that came with the call under way
+        self.images: Image | None = None  # likewise
 
     # The model is entered and left, from whichever side: `generate` calls an encoder without its model.
 
@@ -72,6 +75,7 @@ class Recorder:
             self.number += 1
             self.uses.clear()
             self.given = _ids(module, self.model, arguments, named)
+            self.images = given_images(self.model, arguments, named)
         self.depth += 1
 
     def left(self, module: nn.Module, *_: Any) -> None:
@@ -166,6 +170,8 @@ class Recorder:
             forward.source_ids = self.given.pop("source")
         if "own" in self.given:
             forward.ids = self.given.pop("own")
+        if self.images is not None:
+            forward.images, self.images = self.images, None
 
     def _more_ids(self, forward: Forward, position: Position) -> None:
         """The ids of the steps that were added, after those of the positions before."""

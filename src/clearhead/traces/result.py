@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
+from clearhead.languages import speaking
 from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
 from clearhead.traces.reading import Grouping, Reading, of_entry, read
@@ -370,6 +371,37 @@ class Trace:
         from clearhead.traces.relevance import relevance
 
         return relevance(self, position, progress=progress)
+
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        beside: Mapping[str, Trace] | None = None,
+        effects: Effects | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write a page to walk through every head of the model in a browser: one file. → its path
+
+        Stacks are side by side, what was generated can be walked through step by step, and a model that was given an
+        image shows what its patches look at. beside: other traces to compare with, by name, such as one without a
+        head. effects: what `effects` measured, to sort heads by. Other options, such as title, language and megabytes,
+        are told in `clearhead.page.write`.
+        """
+        from clearhead.page import write
+        from clearhead.traces.paging import page_of
+
+        with speaking(options.get("language")):
+            layers, options = page_of(self, beside, effects, options)
+            return write(path, layers, **options)
+
+    def show(self, *, beside: Mapping[str, Trace] | None = None, effects: Effects | None = None, **options: Any) -> Any:
+        """Show the page of this trace, in a notebook or a browser: see `to_html` and `clearhead.page.show`."""
+        from clearhead.page import show
+        from clearhead.traces.paging import page_of
+
+        with speaking(options.get("language")):
+            layers, options = page_of(self, beside, effects, options)
+        return show(layers, **options)
 
     def save(self, path: str | Path) -> None:
         """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""

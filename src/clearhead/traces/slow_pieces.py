@@ -12,8 +12,15 @@ class Written:
     """A forward of which the weights were written out: (b, h, n_q, n_k) by name."""
 
     def __init__(
-        self, weights: dict[str, np.ndarray], real: np.ndarray | None, ids: np.ndarray | None, *, slow: bool = True
+        self,
+        weights: dict[str, np.ndarray],
+        real: np.ndarray | None,
+        ids: np.ndarray | None,
+        *,
+        slow: bool = True,
+        prompts: dict[str, int] | None = None,
     ) -> None:
+        self.prompts = prompts or {}
         self.weights, self.real, self._ids, self.slow = weights, real, ids, slow
         self.names = list(weights)
         self.batch = max((len(x) for x in weights.values()), default=0)
@@ -30,7 +37,12 @@ class Written:
                 scores = np.log(own)
             nothing = np.zeros((h, max(n_q, n_k), 1), own.dtype)
             self._pieces[name, entry] = Piece(
-                nothing[:, :n_q], nothing[:, :n_k], bias=scores, scale=1.0, slow=self.slow
+                nothing[:, :n_q],
+                nothing[:, :n_k],
+                bias=scores,
+                scale=1.0,
+                slow=self.slow,
+                prompt=self.prompts.get(name),
             )
         return self._pieces[name, entry]
 
@@ -51,3 +63,6 @@ class Written:
 
     def readings(self, entry: int) -> tuple[None, None]:
         return None, None
+
+    def image(self, entry: int) -> None:
+        return None

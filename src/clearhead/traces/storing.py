@@ -24,6 +24,7 @@ from clearhead.files import put_in_place
 from clearhead.text.spans import Spans
 from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.facts import Facts
+from clearhead.traces.images import Image
 from clearhead.traces.pieces import Piece, observed, observed_arrays
 from clearhead.traces.reading import Reading
 from clearhead.traces.scratch import ALIGNMENT, Scratch
@@ -69,6 +70,9 @@ def _write_call(writer: _Writer, number: int, take: Any, trace: Trace, scratch: 
         ids = take.ids(entry)
         scales = take.scales(entry)
         told: dict[str, Any] = {"scales": None if scales is None else scales.tolist(), "layers": {}}
+        if (image := take.image(entry)) is not None:
+            writer.put(f"{number}/{entry}/pixels", image.pixels)
+            told["patch"] = image.patch
         for name, numbers, reading in zip(("", "source_"), ids, trace._read(take, entry), strict=True):
             told[f"{name}ids"] = None if numbers is None else numbers.tolist()
             told |= _write_reading(writer, f"{number}/{entry}", name, reading)
@@ -143,8 +147,10 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
         arrays["bias_table"], first = piece.bias.table, piece.bias.first
     for part, array in arrays.items():
         writer.put(f"{name}/{part}", array)
-    told = {"scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "arrays": sorted(arrays)}
-    return told | ({"bias_first": first} if "bias_table" in arrays else {})
+    return {
+        "scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "prompt": piece.prompt,
+        "arrays": sorted(arrays), **({"bias_first": first} if "bias_table" in arrays else {}),
+    }  # fmt: skip
 
 
 class _Writer:
@@ -290,7 +296,7 @@ class Stored:
             seen = {**found, "top_indices": found["top_indices"].astype(np.int64)}
             self._pieces[name, entry] = Piece(
                 found["q"], found["k"], mask, bias, found.get("sinks"), told["scale"], told["softcap"],
-                told["slow"], observed(seen), found.get("v"), found.get("gradient"),
+                told["slow"], observed(seen), found.get("v"), found.get("gradient"), told.get("prompt"),
             )  # fmt: skip
         return self._pieces[name, entry]
 
@@ -320,6 +326,11 @@ class Stored:
         if f"{name}parts" in told:
             parts = [told[f"{name}parts"][i] for i in self.arrays.get(f"{place}parts")]
         return Reading(labels, Spans(text, offsets, names), parts)
+
+    def image(self, entry: int) -> Image | None:
+        """The image that the model was given, if there was one."""
+        patch = self.sequences[entry].get("patch")
+        return None if patch is None else Image(self.arrays.get(f"{self.number}/{entry}/pixels"), patch)
 
 
 def checked_target(path: str | Path) -> Path:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clearhead.traces.images import Image
 from clearhead.traces.naming import role
 from clearhead.traces.pieces import Piece
 
@@ -81,6 +82,11 @@ class Recorded:
 
     def ids(self, entry: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         return self._real(self.forward.ids, entry), self._real(self.forward.source_ids, entry)
+
+    def image(self, entry: int) -> Image | None:
+        """The image that the model was given, if there was one."""
+        images = self.forward.images
+        return None if images is None or entry >= len(images.pixels) else Image(images.pixels[entry], images.patch)
 
     def _real(self, ids: np.ndarray | None, entry: int) -> np.ndarray | None:
         """The ids of one sequence, without those that its layers take for padding."""

@@ -55,6 +55,13 @@ OPTIONS = {
         "어텐션을 스스로 계산하는 모델에서, 모델이 직접 펼친 n × n 가중치를 받습니다",
     ),
 }
+LAYERS = {
+    "": Said("layer {number}", "층 {number}"),
+    "encoder": Said("encoder {number}", "인코더 {number}"),
+    "decoder": Said("decoder {number}", "디코더 {number}"),
+    "cross": Said("cross {number}", "크로스 {number}"),
+}
+FIRST_TRACE = Said("this model", "이 모델")
 NO_TEXT = Said(
     "--text FILE is missing (or --probe, which needs none)", "--text FILE이 없습니다 (--probe에는 필요 없습니다)"
 )
@@ -76,3 +83,50 @@ NO_HF = Said(
     "transformers 5가 필요합니다: {install}",
 )
 NOT_LOADED = Said("{model} cannot be loaded: {why}", "모델을 불러올 수 없습니다({model}): {why}")
+VIEW = Said(
+    """\
+Walk through a trace in the browser, from all heads down to one weight.
+
+The page is served from this machine to this machine, at an address that nobody
+can guess, and maps are computed as they are looked at: 32,000 tokens open as
+32 do. Ctrl-C ends it.""",
+    """\
+기록한 어텐션을 브라우저에서 살펴봅니다. 전체 헤드에서 가중치 하나까지 볼 수 있습니다.
+
+페이지는 이 컴퓨터 안에서만, 추측할 수 없는 주소로 열립니다. 지도는 보는 대로 계산하므로
+토큰이 32개든 32,000개든 똑같이 열립니다. Ctrl-C를 누르면 끝납니다.""",
+)
+VIEW_EXAMPLES = Said(
+    """\
+examples:
+  {program} story.safetensors
+  {program} story.safetensors --no-browser --port 8123
+""",
+    """\
+예:
+  {program} story.safetensors
+  {program} story.safetensors --no-browser --port 8123
+""",
+)
+VIEW_OPTIONS = {
+    "file": Said(
+        "a trace, as `clearhead trace` or trace.save wrote it", "`clearhead trace`나 trace.save로 저장한 기록"
+    ),
+    "call": Said(
+        "which forward, where there were several (default: the first)", "모델을 여러 번 불렀을 때 볼 호출 (기본값: 0번)"
+    ),
+    "sequence": Said(
+        "which sequence of a batch, where there were several (default: the first)",
+        "배치에 글이 여럿일 때 볼 글 (기본값: 0번)",
+    ),
+    "port": Said("the port to listen on (default: one that is free)", "사용할 포트 (기본값: 빈 포트)"),
+    "no_browser": Said("print the address, and open nothing", "브라우저를 열지 않고 주소만 보여 줍니다"),
+}
+NO_CALL = Said(
+    "there is no call {number}; there are {count}: 0 … {last}",
+    "{number}번 호출이 없습니다. 0번부터 {last}번까지 {count}개입니다",
+)
+NO_SEQUENCE = Said(
+    "there is no sequence {number}; there are {count}: 0 … {last}",
+    "{number}번 글이 없습니다. 0번부터 {last}번까지 {count}개입니다",
+)

@@ -352,6 +352,15 @@ class View:
 
         return write(path, [(name, self)], **options)
 
+    def show(self, *, name: str = "layer 0", **options: Any) -> Any:
+        """Show the page of this view, in a notebook or a browser: maps of any length, computed as they are looked at.
+
+        The options, such as tokens, browser=False and block=False, are told in `clearhead.page.show`.
+        """
+        from clearhead.page import show
+
+        return show([(name, self)], **options)
+
     def shaped(self, x: np.ndarray) -> np.ndarray:
         """From the axes a call has to those that came: (*call.lead, …) → (*lead, …)"""
         return x.reshape(*self.lead, *x.shape[len(self.call.lead) :])

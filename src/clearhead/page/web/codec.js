@@ -51,6 +51,17 @@ export function arraysIn(buffer, described) {
 }
 
 /**
+ * The arrays of an answer, and what else it says; answers.py frames them.
+ * @param {ArrayBuffer} buffer
+ * @returns {{ told: { arrays: Described[], low?: number, high?: number }, arrays: Map<string, Numbers> }}
+ */
+export function unframed(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const told = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  return { told, arrays: arraysIn(buffer.slice(4 + length), told.arrays) };
+}
+
+/**
  * @param {string} type
  * @param {ArrayBuffer} buffer
  * @returns {Numbers}

@@ -19,8 +19,8 @@ export class Context {
     this.source = source;
     this.store = store;
     this.tables = tables;
-    /** @type {HeadMap | null} what was opened last */
-    this.opened = null;
+    /** @type {HeadMap | null} the head that was opened last, or the mean of several */
+    this.openMap = null;
     /** @type {HeadMap | null} what it is compared with */
     this.otherMap = null;
     this.asked = "";
@@ -33,6 +33,7 @@ export class Context {
     /** @type {Map<string, import("./tokens.js").Piece[]>} */
     this.texts = new Map();
     this.system = matchMedia("(prefers-color-scheme: dark)");
+    source.onNews.push(() => this.onHover.forEach((listener) => listener()));
   }
 
   get state() {
@@ -51,10 +52,10 @@ export class Context {
     return this.layer.heads[this.state.head];
   }
 
-  /** The head that is chosen, or the mean of those that are, once it is open: that of a layer of another size is not it. */
+  /** The head that is chosen, or the mean of those that are; null until it is open, while the last one has another shape. */
   get map() {
-    const { opened, layer } = this;
-    return opened?.n_q === layer.n_q && opened.n_k === layer.n_k ? opened : null;
+    const { openMap, layer } = this;
+    return openMap && openMap.n_q === layer.n_q && openMap.n_k === layer.n_k ? openMap : null;
   }
 
   /** The heads whose mean is shown: one, unless several are chosen. */
@@ -130,7 +131,7 @@ export class Context {
     const map = await this.mean(this.chosen);
     const otherMap = compared.length ? await this.mean(compared) : null;
     if (asked !== this.asked) return;
-    this.opened = map;
+    this.openMap = map;
     this.otherMap = otherMap;
     for (const listener of this.onMap) listener();
   }

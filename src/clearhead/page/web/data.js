@@ -1,7 +1,8 @@
-// Where the data come from. A page is a file, or later is served or is a widget: only this module knows which.
+// Where the data come from. A page is a file, is served, or is a widget: only this module knows which.
 
 import { arraysIn, fromBase64, inflated } from "./codec.js";
 import { HeadMap } from "./headmap.js";
+import { RemoteSource, asJson, askServer, askThrough } from "./remote.js";
 
 /** @typedef {import("./headmap.js").LayerInfo} LayerInfo */
 /**
@@ -23,6 +24,9 @@ import { HeadMap } from "./headmap.js";
  * @property {() => Promise<string[][]>} tokens  every list of labels
  * @property {(layer: number) => Promise<Uint8Array[]>} stamps  the small maps of a layer's heads, as codes
  * @property {(layer: number, head: number) => Promise<HeadMap>} head
+ * @property {(layer: number, head: number, query: number) => Promise<{ weights: Float32Array, exact: boolean }>} row  all weights of a query, 0 where masked
+ * @property {(layer: number, head: number, query: number, key: number) => Promise<import("./headmap.js").Weight>} exact  one weight, as exact as it can be had
+ * @property {(() => void)[]} onNews  who wants to hear that more of an open head is known
  * @property {(number: number) => Promise<{ pixels: Uint8Array, height: number, width: number }>} image
  */
 
@@ -31,12 +35,29 @@ const KEPT = 24; // heads whose maps stay open
 /**
  * The data of a page, whatever its dress.
  * @param {Document} page
- * @returns {Source}
+ * @returns {Promise<Source>}
  */
-export function openSource(page) {
+export async function openSource(page) {
   const header = /** @type {Header} */ (JSON.parse(textOf(page, "header")));
   if (header.dress === "file") return new FileSource(page, header);
-  throw new Error(`a page is dressed as a file, got ${header.dress}`);
+  if (header.dress !== "server" && header.dress !== "widget") throw new Error(`a page is a file, served or a widget, got ${header.dress}`);
+  const ask = header.dress === "server" ? askServer : askThrough(await portFromOutside());
+  return new RemoteSource(asJson(await ask("trace")), ask);
+}
+
+/**
+ * The port that whoever put the page into a notebook hands to it.
+ * @returns {Promise<MessagePort>}
+ */
+function portFromOutside() {
+  return new Promise((resolve) => {
+    addEventListener("message", function received(event) {
+      if (event.source !== parent || event.data !== "clearhead port" || !event.ports.length) return;
+      removeEventListener("message", received);
+      resolve(event.ports[0]);
+    });
+    parent.postMessage("clearhead ready", "*");
+  });
 }
 
 /**
@@ -62,6 +83,19 @@ class FileSource {
     this.heads = new Map();
     /** @type {string[]} */
     this.opened = []; // for those who want to know what was looked at
+    /** @type {(() => void)[]} */
+    this.onNews = []; // a file has no more to tell
+  }
+
+  /** @type {Source["row"]} */
+  async row(layer, head, query) {
+    const map = await this.head(layer, head);
+    return { weights: map.row(query), exact: map.exact };
+  }
+
+  /** @type {Source["exact"]} */
+  async exact(layer, head, query, key) {
+    return (await this.head(layer, head)).weight(query, key);
   }
 
   /** @param {string} name */

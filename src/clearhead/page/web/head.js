@@ -15,7 +15,7 @@ export class HeadView extends MapPane {
 
   draw() {
     super.draw();
-    this.note.textContent = pixelNote(this.context);
+    this.note.textContent = pixelNote(this.context, this.viewport.scale);
   }
 
   get seen() {
@@ -30,11 +30,14 @@ export class HeadView extends MapPane {
 }
 
 /**
- * What a cell stands for.
+ * What a cell stands for, where a position has so many pixels.
  * @param {Context} context
+ * @param {number} [scale]
  */
-export function pixelNote({ map, source, state, say }) {
+export function pixelNote({ map, source, state, say }, scale = 0) {
   if (!map) return "";
+  const cell = map.cellAt(scale);
+  if (cell.computed) return say(cell.by_q * cell.by_k === 1 ? "pixel_exact" : "pixel_computed", { by_q: cell.by_q, by_k: cell.by_k });
   const kind = map.exact ? "exact" : state.choice.length ? "averaged" : map.single ? "single" : "mean";
   return say(`pixel_${kind}`, { by_q: map.by_q, by_k: map.by_k, keys: source.header.keys });
 }

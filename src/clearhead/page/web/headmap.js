@@ -1,6 +1,7 @@
 // One head's weights as far as they are known here: all of them, or cells of many places and each query's strongest keys.
 
 import { MASKED, NOT_A_NUMBER, codeValues, encoded } from "./codec.js";
+import { levelAt } from "./tiles.js";
 
 /**
  * What is known of a head without opening its data; fitting.py writes it.
@@ -23,6 +24,8 @@ import { MASKED, NOT_A_NUMBER, codeValues, encoded } from "./codec.js";
  * @property {number} by_q
  * @property {number} by_k
  * @property {boolean} exact
+ * @property {number} [levels]  of tiles, where there are any
+ * @property {[number, number]} stamped  rows and columns of the small maps
  * @property {HeadInfo[]} heads
  * @property {[number | null, number | null]} tokens
  * @property {string} stack  encoder, decoder or cross, where there are several stacks
@@ -59,6 +62,8 @@ export class HeadMap {
     this.keys = this.topIndices ? this.topIndices.length / layer.n_q : 0;
     this.peak = this.topWeights ? this.topWeights.reduce((best, weight) => (weight > best ? weight : best), 0) : head.high;
     this.signed = false; // a difference is
+    /** @type {import("./tiles.js").Tiles | null} */
+    this.tiles = null; // of a map that is computed as it is looked at
     this.entropy = /** @type {Float32Array} */ (arrays.get("entropy"));
     this.received = /** @type {Float32Array} */ (arrays.get("received"));
   }
@@ -121,6 +126,26 @@ export class HeadMap {
     if (!this.topIndices) return -1;
     for (let i = q * this.keys; i < (q + 1) * this.keys; i++) if (this.topIndices[i] === k) return i;
     return -1;
+  }
+
+  /**
+   * Whether the weight of a place is known as it is.
+   * @param {number} q
+   * @param {number} k
+   */
+  isExact(q, k) {
+    return this.exact || this.place(q, k) >= 0;
+  }
+
+  /**
+   * What a cell stands for where a position has so many pixels.
+   * @param {number} scale
+   * @returns {{ by_q: number, by_k: number, computed: boolean }}
+   */
+  cellAt(scale) {
+    const level = this.tiles ? levelAt(scale, this.tiles.levels) : Infinity;
+    if (!this.tiles || level >= this.tiles.base) return { by_q: this.by_q, by_k: this.by_k, computed: this.tiles !== null };
+    return { by_q: 2 ** level, by_k: 2 ** level, computed: true };
   }
 
   /**
@@ -192,7 +217,7 @@ export class HeadMap {
     for (let other = 0; other < weights.length; other++) {
       const weight = weights[other];
       if (!(weight > 0) || (found.length === count && weight <= found[count - 1].weight)) continue;
-      const exact = this.exact || this.place(direction === "from" ? position : other, direction === "from" ? other : position) >= 0;
+      const exact = direction === "from" ? this.isExact(position, other) : this.isExact(other, position);
       if (!exact && !this.single) continue; // the mean of a cell is nobody's weight
       let at = found.length;
       while (at > 0 && found[at - 1].weight < weight) at--;

@@ -37,7 +37,7 @@ class ClearheadPage extends HTMLElement {
   }
 
   async open() {
-    const source = openSource(document);
+    const source = await openSource(document);
     const { header } = source;
     this.replaceChildren(element("p", { class: "failed quiet" }, say(header.language === "ko" ? "ko" : "en", "loading")));
     const start = startState(header);
@@ -127,7 +127,7 @@ class ClearheadPage extends HTMLElement {
   /** Put what is looked at into the address: as a step to go back to, or in the place of the last one. */
   address(/** @type {Set<keyof State>} */ changed) {
     const { context } = this;
-    if (!context) return;
+    if (!context || location.protocol === "about:") return; // a frame in a notebook has no address
     const end = `#${toAddress(context.state, context.store.start)}`;
     if (end === (location.hash || "#")) return;
     const steps = STEPS.filter((name) => changed.has(/** @type {keyof State} */ (name))).join();

@@ -178,7 +178,7 @@ export class ModelView {
     let stamps = this.stamps.get(entry.layer);
     if (!stamps) this.stamps.set(entry.layer, (stamps = source.stamps(entry.layer)));
     const codes = (await stamps)[entry.head];
-    const [, rows, columns] = source.header.chunks[`${entry.layer}.stamps`][0][2];
+    const [rows, columns] = source.header.layers[entry.layer].stamped;
     const canvas = /** @type {HTMLCanvasElement} */ (tile.firstChild);
     canvas.width = columns;
     canvas.height = rows;

@@ -136,6 +136,7 @@ export const STRINGS = {
   pixel_exact: ["every weight is exact", "모든 가중치가 정확합니다"],
   pixel_single: ["each cell: one weight to 3 %; the {keys} strongest of each query are exact", "셀 하나가 가중치 하나입니다 (오차 3% 이내). 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_mean: ["each cell: mean of {by_q} × {by_k} weights; the {keys} strongest of each query are exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균입니다. 쿼리마다 가장 큰 {keys}개는 정확합니다"],
+  pixel_computed: ["each cell: mean of {by_q} × {by_k} weights, computed as you look; nearer, every weight is exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균이며, 보는 대로 계산합니다. 더 가까이 가면 모든 가중치가 정확합니다"],
   pixel_averaged: ["each cell: mean of {by_q} × {by_k} weights over the heads; entropy: the mean of the heads' own", "셀 하나가 헤드들의 가중치 {by_q} × {by_k}개의 평균입니다. 엔트로피는 헤드마다 구한 값의 평균입니다"],
   difference_linear: ["A − B (linear)", "A − B (선형)"],
   difference_log: ["A − B (log)", "A − B (로그)"],
