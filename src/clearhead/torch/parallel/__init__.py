@@ -7,10 +7,12 @@ Usage, in a script that `torchrun --nproc-per-node 4` starts:
     q, k, v = (parallel.shard(x) for x in (q, k, v))       # this rank's positions
     parallel.attention(q, k, v, mask=masks.causal())       # its rows of the output; the mask speaks of the whole
     parallel.explain(q, k, v, mask=masks.causal())         # how many bytes go where, and who has how much to do
+    parallel.look(q, k, v, mask=masks.causal())            # a view of every head
 """
 
 from clearhead.torch.parallel.explaining import Explanation, explain
 from clearhead.torch.parallel.function import attention
 from clearhead.torch.parallel.layouts import gather, positions, shard
+from clearhead.torch.parallel.looking import GroupView, Statistics, look
 
-__all__ = ["Explanation", "attention", "explain", "gather", "positions", "shard"]
+__all__ = ["Explanation", "GroupView", "Statistics", "attention", "explain", "gather", "look", "positions", "shard"]
