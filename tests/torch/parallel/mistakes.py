@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from tests.torch.parallel.ranks import groups
 
 from clearhead import masks
 from clearhead.torch import parallel
@@ -54,8 +55,8 @@ def make(what: str) -> Any:
 
 
 def die(rank: int) -> Any:
-    """A call in which a rank is killed, while the others wait for it."""
+    """A call of two ranks in which one is killed, while the other waits for it."""
     if dist.get_rank() == rank:
         os.kill(os.getpid(), signal.SIGKILL)
     q = torch.ones(2, 3, 5)
-    return parallel.attention(q, q, q)
+    return parallel.attention(q, q, q, group=groups[2])
