@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from tests.documents import ROOT, fences, links, prose, run, spans, tables
@@ -12,7 +15,9 @@ import clearhead
 from clearhead import cli
 from clearhead.languages import LANGUAGES
 
-NAMES = ("long_texts", "look_in_a_browser", "masks", "own_pairs", "replace_torch", "trace_a_model")
+NAMES = (
+    "long_texts", "look_in_a_browser", "masks", "own_pairs", "replace_torch", "several_processes", "trace_a_model",
+)  # fmt: skip
 
 
 def page(language: str, name: str) -> str:
@@ -36,6 +41,18 @@ def test_code_and_commands_run_from_top_to_bottom_and_print_what_is_shown(docume
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     run(document, command)
+
+
+def test_the_script_for_several_processes_runs_on_two_and_prints_what_is_shown(tmp_path):
+    found = fences(page("en", "several_processes"))
+    script = next(fence for fence in found if fence.info == "python script")
+    shown = next(fence for fence in found if fence.info == "text")
+    (tmp_path / "long.py").write_text(script.text, encoding="utf-8")
+    run_two = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "long.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    ended = subprocess.run(run_two, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == shown.text
 
 
 @pytest.mark.parametrize("document", PAGES)

@@ -27,7 +27,7 @@ PAGES = {  # the rooms whose names of `clearhead` it has, and the public modules
     "textbook": (("textbook",), ("clearhead.patterns",)),
     "translate": (("translate",), ()),
     "practice": ((), ("clearhead.practice",)),
-    "torch": ((), ("clearhead.torch", "clearhead.torch.biases")),
+    "torch": ((), ("clearhead.torch", "clearhead.torch.biases", "clearhead.torch.parallel")),
 }
 
 

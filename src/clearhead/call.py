@@ -36,6 +36,16 @@ class Part(NamedTuple):
     offset: int = 0
 
 
+class HeadRun(NamedTuple):
+    """Which heads of a call that has more of them: the number of the first, and how many there are in all.
+
+    Dropout counts heads as all of them do.
+    """
+
+    first: int
+    of: int
+
+
 class Options(TypedDict, total=False):
     """What every attention takes by name, for type checkers."""
 
@@ -76,6 +86,7 @@ class Call:
     period: int = 1  # query i may attend to key j only if (i + phase − j) % period is 0
     phase: int = 0
     strip_start: int = 0  # the number of the first query in the call that this one is a strip of
+    among: HeadRun | None = None  # if these are some of the heads of another call
     many_axes: tuple[int, ...] | None = None  # the batch axes, where they are so many that they were made one
     slow: list[str] = field(default_factory=list)
 
@@ -165,6 +176,7 @@ def prepare(
     dropout: float = 0.0,
     seed: int | None = None,
     part: Part | tuple[int, ...] | None = None,
+    among: HeadRun | None = None,
     lse: bool = False,
     again: bool = False,
 ) -> Call:
@@ -204,7 +216,7 @@ def prepare(
         1 / math.sqrt(max(d, 1)) if scale is None else checks.number("scale", scale),
         0.0 if softcap is None else checks.number("softcap", softcap, above=0.0),
         resolved.ranges, resolved.allowed, resolved.rule, bias, table, sinks, rate, chosen, lse, bias_shape, part,
-        period=resolved.period, phase=resolved.phase, slow=slow,
+        period=resolved.period, phase=resolved.phase, among=among, slow=slow,
     )  # fmt: skip
     return call if len(batch_shape) <= MOST_BATCH_AXES else _with_one_batch_axis(call)
 

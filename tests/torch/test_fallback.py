@@ -10,7 +10,8 @@ import torch
 
 import clearhead.torch as cht
 from clearhead import biases, masks
-from clearhead.torch import fallback
+from clearhead.call import HeadRun
+from clearhead.torch import fallback, function
 
 from .forced import in_blocks, in_plain_torch, without_kernels
 from .tensors import randn
@@ -42,6 +43,16 @@ def test_an_infinite_score_has_no_gradient(options):
         assert x.grad is not None
         assert torch.isfinite(x.grad).all()
     assert not k.grad[..., 3, :].any()
+
+
+@pytest.mark.parametrize("call", [function.checked_attention, without_kernels(function.checked_attention)])
+def test_dropout_counts_some_of_the_heads_as_all_of_them_do(call):
+    q, k, v = randn(2, 5, 7, 4), randn(2, 5, 9, 4, seed=1), randn(2, 5, 9, 3, seed=2)
+    options = {"bias": None, "sinks": None, "part": None, "return_lse": False, "scale": None, "softcap": None}
+    options |= {"dropout": 0.5, "seed": 3}
+    whole, _ = call(q, k, v, None, **options)
+    some, _ = call(q[:, 2:4], k[:, 2:4], v[:, 2:4], None, among=HeadRun(2, 5), **options)
+    torch.testing.assert_close(some, whole[:, 2:4], rtol=0, atol=0)
 
 
 class TestTheWay:

@@ -112,6 +112,9 @@ class Description:
             seed=_signed(call.seed),
             first_query=call.first_query,
             first_key=call.first_key,
+            first_head=call.among.first if call.among else 0,
+            own_heads=max(call.heads, 1),
+            other_heads=call.among.of - call.heads if call.among else 0,
             shape=Axes((*(1,) * (AXES - len(self.shape)), *self.shape)),
             scale=call.scale / call.softcap if call.softcap else call.scale * LOG2E,
             true_scale=call.scale,
@@ -206,6 +209,7 @@ def likeness(call: Call, arrays: Arrays) -> Hashable:
     return (
         tuple([None if x is None else (x.shape, x.strides, x.dtype) for x in arrays]),
         call.batch_shape, call.table is None, call.scale, call.softcap, call.dropout, call.period,
+        call.among,
     )  # fmt: skip
 
 

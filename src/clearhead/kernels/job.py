@@ -115,6 +115,9 @@ class Job(NamedTuple):
     seed: int
     first_query: int  # its number among all queries of the whole sequence, of which a call may hold a part
     first_key: int
+    first_head: int  # its number among all heads of the whole, of which a call may hold some
+    own_heads: int  # of each batch entry
+    other_heads: int  # that the whole has besides
     shape: Axes  # lengths of the leading axes
     scale: float  # what queries are multiplied by: makes scores exponents of two or, with a softcap, arguments of tanh
     true_scale: float  # the scale alone

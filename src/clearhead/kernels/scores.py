@@ -336,6 +336,7 @@ def load_hashes(job, scratch, panel):
     size = size_of(like)
     for i in range(panel.width):
         number = panel.head % job.heads * job.folded + (panel.first + i) // job.n_q
+        number += job.first_head + number // job.own_heads * job.other_heads
         query = job.first_query + (panel.first + i) % job.n_q
         place = (np.uint64(number) << np.uint64(32)) | np.uint64(query)
         key = mix64(place ^ mix64(np.uint64(job.seed)))

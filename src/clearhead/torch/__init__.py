@@ -10,6 +10,7 @@ Usage:
     with cht.swapped(model): ...                    # an existing model on these kernels, until the block ends
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 try:
@@ -56,4 +57,6 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker would take it that every name is there
 
     def __getattr__(name):
+        if name == "parallel":  # a room of its own further down, which nobody else waits for
+            return importlib.import_module("clearhead.torch.parallel")
         raise names.no_such_name(__name__, name, __all__)

@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from clearhead import checks, masks
-from clearhead.call import Part, leading_axes
+from clearhead.call import HeadRun, Part, leading_axes
 from clearhead.kernels.explanation import Cut, Explanation
 from clearhead.textbook.dropout import checked_dropout
 from clearhead.torch import streaming
@@ -158,6 +158,7 @@ def chunked(
     dropout: float,
     seed: int | None,
     part: Part | None = None,
+    among: HeadRun | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A block of queries and keys at a time, forwards and backwards."""
     *lead, n_q, n_k = _check(q, k, v, mask, bias, sinks)
@@ -180,7 +181,15 @@ def chunked(
             given.bias, given.table,
         )  # fmt: skip
         return Problem(
-            given.q, given.k, tuple(lead) or (1,), places, **numbers, sinks=given.sinks, dropout=rate, seed=chosen
+            given.q,
+            given.k,
+            tuple(lead) or (1,),
+            places,
+            **numbers,
+            sinks=given.sinks,
+            dropout=rate,
+            seed=chosen,
+            among=among,
         )
 
     added = bias if isinstance(bias, torch.Tensor) else None

@@ -120,11 +120,11 @@ def attention(
     check_tensors(q=q, k=k, v=v, mask=mask, bias=bias, sinks=sinks)
     if strict:
         refuse_slow(_explained(q, k, v, mask=mask, again=True, **options).slow)
-    output, lse = _attention(q, k, v, mask, remembered_as=None if key is None else (key, wanted), **options)
+    output, lse = checked_attention(q, k, v, mask, remembered_as=None if key is None else (key, wanted), **options)
     return (output, lse) if return_lse and lse is not None else output
 
 
-def _attention(
+def checked_attention(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,

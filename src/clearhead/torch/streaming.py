@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from clearhead.call import HeadRun
 from clearhead.textbook.dropout import dropout_mask
 from clearhead.torch.places import Index, Places, as_tensor
 
@@ -40,6 +41,7 @@ class Problem:
     sinks: torch.Tensor | None = None
     dropout: float = 0.0
     seed: int = 0
+    among: HeadRun | None = None
 
     @property
     def kind(self) -> torch.dtype:
@@ -106,9 +108,12 @@ class Problem:
 
     def kept(self, rows: slice, cols: slice) -> torch.Tensor:
         """The factors of dropout for a block."""
-        shape = (*self.lead, rows.stop - rows.start, cols.stop - cols.start)
+        *batch, heads = self.lead
+        own, every = (slice(None), heads) if self.among is None else (slice(self.among.first, None), self.among.of)
+        shape = (*batch, every, rows.stop - rows.start, cols.stop - cols.start)
         first_query, first_key = self.places.sizes.queries.start + rows.start, self.places.sizes.keys.start + cols.start
         factors = dropout_mask(shape, self.dropout, self.seed, first_query=first_query, first_key=first_key)
+        factors = factors[..., own, :, :][..., :heads, :, :]
         return torch.from_numpy(factors).to(self.kind).to(self.q.device)
 
 
