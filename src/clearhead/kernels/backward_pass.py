@@ -10,19 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import backward, description
+from clearhead.kernels import backward_job, description
 from clearhead.kernels.description import MOST_PACKED, address_of
-from clearhead.kernels.formats import BFLOAT16, stored_kind
-from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
 from clearhead.kernels.launch import launch_packed, operations
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import backward_plan, computed_as, shape_of
 from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.storage import BFLOAT16, stored_kind
 from clearhead.kernels.structs import PAIRS, first_word, pack
 from clearhead.kernels.sums import Sums
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.target import TARGET, WIDEST
 
-_scratch_for = functools.lru_cache(maxsize=256)(backward.scratch_for)
+BACKWARD = Kernel("clearhead.kernels.backward")
+_scratch_for = functools.lru_cache(maxsize=256)(backward_job.scratch_for)
 
 
 class Arrays(NamedTuple):
@@ -37,8 +38,8 @@ class Arrays(NamedTuple):
 
 
 _packed: Remembered[array.array[int]] = Remembered(MOST_PACKED)
-_PLACES = [first_word(backward.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
-assert first_word(backward.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
+_PLACES = [first_word(backward_job.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
+assert first_word(backward_job.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
 
 
 class Pass:
@@ -58,7 +59,7 @@ class Pass:
     def run(self) -> None:
         forward, own = self.arrays()
         packed = self.packed(forward, own)  # addresses of arrays that are held here until it is done
-        launch_packed(backward.run, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
+        launch_packed(BACKWARD, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
 
     @property
     def computed_as(self) -> np.dtype[Any]:
@@ -77,7 +78,7 @@ class Pass:
         return 2.5 * operations(self.call)
 
     @property
-    def _scratch(self) -> tuple[backward.BlockScratch, backward.PanelScratch]:
+    def _scratch(self) -> tuple[backward_job.BlockScratch, backward_job.PanelScratch]:
         return _scratch_for(self.call.kind.itemsize, self.plan.width, self.call.q.shape[-1], self.call.d_v)
 
     def arrays(self) -> tuple[description.Arrays, Arrays]:
@@ -103,10 +104,10 @@ class Pass:
                 packed[place] = address_of(x)
         return packed
 
-    def _description(self, of_call: description.Arrays, own: Arrays) -> backward.Backward:
+    def _description(self, of_call: description.Arrays, own: Arrays) -> backward_job.Backward:
         described = description.Description(self.call, self.plan)
         block, panel = self._scratch
-        return backward.Backward(
+        return backward_job.Backward(
             job=described.job_on(of_call),
             gradient=described.matrix(own.gradient),
             delta=described.column(own.delta),

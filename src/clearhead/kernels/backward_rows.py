@@ -9,7 +9,7 @@ import numpy as np
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.formats import read_row, write_row
 from clearhead.kernels.forward import split_inverse
-from clearhead.kernels.gemm import WIDEST, Columns, panel_vectors
+from clearhead.kernels.gemm import Columns, panel_vectors
 from clearhead.kernels.job import FULL_BIAS
 from clearhead.kernels.memory import (
     Rows,
@@ -27,6 +27,7 @@ from clearhead.kernels.memory import (
 from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_strange as clear_strange_pairs, copy_stored, pair_rows
 from clearhead.kernels.scores import head_address, row_address
 from clearhead.kernels.shaping import multiply_columns, stretch
+from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import add_distances, add_row
 

@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
-from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
+from clearhead.kernels.compiler import for_pairs, helper, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.gemm import mix
-from clearhead.kernels.job import BLOCK, EMPTY, Block, Job
+from clearhead.kernels.job import BLOCK, EMPTY, LN2, LOG2E, Block, Job
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -48,10 +48,10 @@ from clearhead.kernels.scores import (
 )
 from clearhead.kernels.shaping import multiply_columns, soften
 from clearhead.kernels.strange import add_strange, copy_finite, note_allowed, rows_finite
-from clearhead.kernels.structs import addressed, view
+from clearhead.kernels.struct_types import addressed, view
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.thin import thin_mix
-from clearhead.kernels.tile import LN2, LOG2E, Tile
+from clearhead.kernels.tile import Tile
 
 
 @kernel
@@ -67,7 +67,7 @@ def run(like, address, memory, progress, most):
     return done
 
 
-@inlined
+@helper
 def attend(job, scratch, panel):
     """One panel, from its queries to its output."""
     load_queries(job, scratch, panel)
@@ -106,7 +106,7 @@ def begin(job, scratch, panel):
         load_hashes(job, scratch, panel)
 
 
-@inlined
+@helper
 def attend_block(job, scratch, panel, block, careful):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
@@ -119,14 +119,14 @@ def attend_block(job, scratch, panel, block, careful):
     mix_tile(job, scratch, panel, block, values, guarded)
 
 
-@inlined
+@helper
 def load_values(job, scratch, head, block, careful):
     """The values of a block, to be mixed, and whether some must be kept out of the product: if care is taken."""
     values = block_rows(job, job.value, head, block, scratch.values, job.d_v)
     return values, careful == 1 and not rows_finite(job.like, values, block.keys, job.d_v)
 
 
-@inlined
+@helper
 def mix_tile(job, scratch, panel, block, values, guarded):
     """Add the values, weighed by a tile of exponentials, to those mixed so far."""
     like = job.like

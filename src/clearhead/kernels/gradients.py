@@ -11,8 +11,8 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels.backward_pass import Pass, at_least_2d, summed
+from clearhead.kernels.job import LOG2E
 from clearhead.kernels.sums import Sums
-from clearhead.kernels.tile import LOG2E
 
 
 class Gradients(NamedTuple):

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.job import Job
-from clearhead.kernels.launch import empty_output, join_parts, operations, plan_of
+from clearhead.kernels.launch import FORWARD, empty_output, join_parts, operations, plan_of
 from clearhead.kernels.plan import computed_as
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
@@ -130,7 +129,7 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
     seen = shape if call.has_heads else shape[1:]
     strides = tuple([stride // whole.itemsize for stride in whole.strides])[-len(seen) :]
-    work = Work(forward.run, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
+    work = Work(FORWARD, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
     known = Known(
         work, work.round() + packed, plan.splits, seen, strides, heads_last and call.has_heads, seen[:-1], shape[:-1],
         call.kind, call.ranges,

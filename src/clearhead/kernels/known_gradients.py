@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import backward
-from clearhead.kernels.backward_pass import Pass
+from clearhead.kernels.backward_job import Backward
+from clearhead.kernels.backward_pass import BACKWARD, Pass
 from clearhead.kernels.job import Job
 from clearhead.kernels.known import LONGEST, MOST
 from clearhead.kernels.remembering import Remembered
@@ -28,7 +28,7 @@ _QUERY, _KEY, _VALUE, _OUTPUT, _TOP, _TOTAL = (
     WORDS + first_word(Job, name) for name in ("query", "key", "value", "output", "top", "total")
 )
 _GRADIENT, _DELTA, _D_QUERY, _D_KEY, _D_VALUE = (
-    WORDS + first_word(backward.Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
+    WORDS + first_word(Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
 )
 
 
@@ -80,7 +80,7 @@ def remember(key: Hashable, call: Call, sums: Sums, gradient: np.ndarray) -> Non
     broadcast = whole.d_q[0].size != call.q.size or whole.d_k.size != call.k.size or whole.d_v.size != call.v.size
     if broadcast or not whole.plan.tasks:
         return
-    work = Work(backward.run, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
+    work = Work(BACKWARD, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
     packed = whole.packed(*whole.arrays())
     known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
     passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

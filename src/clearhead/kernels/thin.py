@@ -13,19 +13,13 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import Rows, cast, clear, lanes_of, size_of, turn_rows
 from clearhead.kernels.pairs import STORED, dot, paired
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
 FOUR = 4  # queries, and keys or vectors of columns: 16 sums in registers
-MOST = 8  # queries; with more, the other way is as fast
-
-
-def is_thin(rows: int, d: int, d_v: int, lanes: int) -> bool:
-    """Whether a panel has so few queries that these products are the faster ones. lanes: numbers loaded at once."""
-    return rows <= MOST and lanes >= FOUR and d % lanes == 0 and d_v % lanes == 0
 
 
 @helper
@@ -73,7 +67,7 @@ def thin_mix_pairs(job, scratch, values, rows, count):
     add_turned(job, scratch)
 
 
-@inlined
+@helper
 def add_turned(job, scratch):
     """scratch.mixed[column, query] ← mixed · alpha + what lies in scratch.clean by rows, one for each query."""
     like, columns = job.like, job.d_v
@@ -87,7 +81,7 @@ def add_turned(job, scratch):
 def dots(v: Vectors, keys: Rows, queries: ir.Value, d: ir.Value, tile: Tile) -> None:
     """Four neighbours of a tile's row, for each key: its products with four rows of queries.
 
-    Does nothing where a vector has fewer lanes than that: `is_thin` never asks.
+    Does nothing where a vector has fewer lanes than that: `plan.is_thin` never says so.
     """
     if v.lanes < FOUR:
         return
