@@ -6,10 +6,10 @@ weights, and adds up five products:
 
     S = K·Qᵀ     dP = V·dOᵀ     dV += P·dO     dK += dS·Q     dQᵀ += Kᵀ·dS        dS = P ∘ (dP − Δ)
 
-where Δ = Σ dO ∘ O of each query. Weights are 2^(S − top) / total, and the division goes into dO and Δ, once for each
-query. No two tasks share a key, so dK and dV are written once; the queries' gradient is summed over the parts of the
-keys in order. So nothing depends on which thread did what, and one head alone still fills every thread. How a panel
-comes in, and how gradients go out, is in `backward_rows`.
+where Δ = Σ dO ∘ O of each query, worked out when its panel comes in. Weights are 2^(S − top) / total, and the division
+goes into dO and Δ, once for each query. No two tasks share a key, so dK and dV are written once; the queries' gradient
+is summed over the parts of the keys in order. So nothing depends on which thread did what, and one head alone still
+fills every thread. How a panel comes in, and how gradients go out, is in `backward_rows`.
 """
 
 from __future__ import annotations

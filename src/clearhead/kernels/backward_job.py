@@ -36,11 +36,11 @@ class PanelScratch(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """A call to be differentiated: what comes in, what goes out."""
+    """A call to be differentiated, whose output is that of the forward pass: what comes in, what goes out."""
 
     job: Job
     gradient: Strided  # of the output
-    delta: Strided
+    delta: Strided  # what is added to each query's Δ, if there is an address
     d_query: Strided
     d_key: Strided
     d_value: Strided

@@ -30,7 +30,7 @@ class Arrays(NamedTuple):
     """The arrays of a backward pass beside those of its call: the fields of `Backward` of the same names."""
 
     gradient: np.ndarray
-    delta: np.ndarray
+    delta: np.ndarray | None  # what is added to each query's Δ, if anything is
     d_query: np.ndarray
     d_key: np.ndarray
     d_value: np.ndarray
@@ -45,11 +45,20 @@ assert first_word(backward_job.Backward, "job") == 0, "a packed pass is filled i
 class Pass:
     """The backward kernel on one strip of a call, and the arrays it fills."""
 
-    def __init__(self, call: Call, sums: Sums, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
+    def __init__(
+        self,
+        call: Call,
+        sums: Sums,
+        output: np.ndarray,
+        gradient: np.ndarray,
+        *,
+        delta: np.ndarray | None = None,
+        of_bias: bool = False,
+    ) -> None:
         self.call, kind = call, call.kind
         self.shared = of_bias and call.bias is not None and self._is_shared()
         self.plan = plan = backward_plan(shape_of(call), self.shared)
-        self.sums, self.gradient, self.delta = sums, gradient, delta
+        self.sums, self.output, self.gradient, self.delta = sums, output, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
         self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
         self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
@@ -82,11 +91,11 @@ class Pass:
         return _scratch_for(self.call.kind.itemsize, self.plan.width, self.call.q.shape[-1], self.call.d_v)
 
     def arrays(self) -> tuple[description.Arrays, Arrays]:
-        """Those of the call, with the gradient in place of its output, and those of the pass itself."""
+        """Those of the call, and those of the pass itself."""
         d_bias = self.d_bias
         if d_bias is not None and self.call.table is not None:
             d_bias = d_bias[..., self.call.n_k - 1 :]
-        of_call = description.Arrays.of(self.call, self.gradient, None, self.sums)
+        of_call = description.Arrays.of(self.call, self.output, None, self.sums)
         return of_call, Arrays(self.gradient, self.delta, self.d_q, self.d_k, self.d_v, d_bias)
 
     def packed(self, of_call: description.Arrays, own: Arrays) -> array.array[int]:
@@ -110,7 +119,7 @@ class Pass:
         return backward_job.Backward(
             job=described.job_on(of_call),
             gradient=described.matrix(own.gradient),
-            delta=described.column(own.delta),
+            delta=ABSENT if own.delta is None else described.column(own.delta),
             d_query=described.matrix(own.d_query),
             d_key=described.matrix(own.d_key, of_keys=True),
             d_value=described.matrix(own.d_value, of_keys=True),
