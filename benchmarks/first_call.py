@@ -1,7 +1,7 @@
 """How long the first call of a process takes: where nothing has been compiled yet, and where it lies on the disk.
 
-Both in processes of their own, with a cache of their own. What is timed is the call alone, after the import; numba is
-loaded in it.
+Both in processes of their own, with a cache of their own. What is timed is the call alone, after the import of
+clearhead; what it loads is loaded in it.
 """
 
 from __future__ import annotations

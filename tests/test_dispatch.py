@@ -18,7 +18,8 @@ import clearhead.torch as cht
 from clearhead import biases, masks
 from clearhead.call import prepare
 from clearhead.dispatch import attention, explain, merge
-from clearhead.kernels import forward, launch, schedule
+from clearhead.kernels import launch, schedule
+from clearhead.kernels.job import BLOCK
 from clearhead.textbook.attention import scaled_dot_product_attention
 from clearhead.textbook.flash import flash_attention
 from clearhead.views import look
@@ -306,7 +307,7 @@ class TestExplain:
         """Counted again from the mask written out, tile by tile."""
         q = np.zeros((2, 3, 1000, 8), np.float32)
         plan = explain(q, q, q, mask=mask)
-        width, block = launch.plan_of(prepare(q, q, q, mask=mask)).width, forward.BLOCK
+        width, block = launch.plan_of(prepare(q, q, q, mask=mask)).width, BLOCK
         everything = np.ones((2, 3, 1000, 1000), bool)
         allowed = everything if mask is None else mask.array(1000, batch_shape=(2,), heads=3)
         tiles = [
@@ -354,9 +355,9 @@ class TestExplain:
         assert folded == {"attention": 3, "gradients": 3, "look": 1}[of]
         allowed = np.tile(mask.array(37, 1000), (folded, 1))
         tiles = [
-            allowed[i : i + width, j : j + forward.BLOCK].any()
+            allowed[i : i + width, j : j + BLOCK].any()
             for i in range(0, len(allowed), width)
-            for j in range(0, 1000, forward.BLOCK)
+            for j in range(0, 1000, BLOCK)
         ]
         heads = 2 * 6 // folded
         assert (plan.tiles, plan.tiles_skipped) == (heads * len(tiles), heads * tiles.count(False))

@@ -8,12 +8,14 @@ import numpy as np
 
 from clearhead.kernels.atomics import nanoseconds
 from clearhead.kernels.compiler import kernel
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.memory import add_long, peek_long, poke_long
 from clearhead.kernels.schedule import SPEED, Work, spread
 from clearhead.kernels.structs import WORD
 from clearhead.kernels.tasks import taken
 
 ROOM = 4096
+COUNT = Kernel(__name__, "count")
 _TASKS, _NANOSECONDS, _COUNTS = range(3)
 
 
@@ -38,7 +40,7 @@ class Counted:
     def __init__(self, tasks: int, seconds: float = 0.0, *, operations: float | None = None) -> None:
         self.words = array.array("q", [tasks, round(1e9 * seconds), *[0] * (2 * tasks)])
         operations = 1e9 * seconds * tasks * SPEED if operations is None else operations
-        self.work = Work(count, np.dtype(np.float32), tasks, ROOM, operations)
+        self.work = Work(COUNT, np.dtype(np.float32), tasks, ROOM, operations)
 
     def run(self) -> None:
         """Do them; nothing but this object holds on to what they count in."""

@@ -38,7 +38,8 @@ def draw(*shape: int, seed: int = 0, kind: np.dtype = BFLOAT16) -> np.ndarray:
     ids=["AVX512-BF16", "AVX-512", "AVX2", "nothing"],
 )
 def test_pairs_are_for_processors_that_have_them(monkeypatch, features, expected):
-    monkeypatch.setattr(target, "_features", lambda: features)
+    words = ",".join(f"+{feature}" for feature in sorted(features))
+    monkeypatch.setattr(target, "processor", lambda: target.Processor("some processor", words))
     found = target.detect()
     assert (found.name, found.pairs) == expected
 

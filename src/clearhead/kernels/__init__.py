@@ -10,6 +10,8 @@ From Python, with a checked call in hand:
     description  a call's arrays, as a kernel is told them   known        calls like one before
     backward_pass  the same for its backward pass           known_gradients  and backward passes
     teams        torch's threads, and how late they are     crew         threads of our own, awake for a moment
+    machine_code  kernels from the disk, or compiled        target       what is compiled for: how wide vectors are
+    announcement  telling who waits for that                remembering  what was worked out before
 
 Kernels, each of which takes tasks from a queue:
 
@@ -20,9 +22,11 @@ Kernels, each of which takes tasks from a queue:
 
 What they are made of:
 
-    job          a call as a kernel reads it                structs      such a description in memory, read by name
+    job          a call as a kernel reads it                structs      such a description in memory
+    backward_job, watch, window_job  the same for others    struct_types  how a kernel reads it by name
     scores       from a call's arrays to a tile of scores   tasks        the queue
-    rounds       what the threads of a call share           atomics      words that several threads write
+    rounds       what the threads of a call share           serving      how each of them does its part
+    atomics      words that several threads write           storage      how the caller's numbers are stored
     gemm         the product that lives in registers        thin         the same for a handful of queries
     pairs        the same of pairs of bfloat16              paired       a tile whose products are those
     tile         a tile of scores, and walking over it      shaping      softmax, masks, bias, dropout on a tile
@@ -30,12 +34,11 @@ What they are made of:
     formats      reading and writing the caller's arrays    memory       numbers and flags at addresses
     places       which places of a tile are masked          strange      keys and values that are not finite
     backward_rows  what backward takes in and gives out
-    target       how wide this machine's vectors are        vector       vector arithmetic as LLVM IR
-    compiler     compiling, and the cache on disk           announcement telling who waits for it
-    remembering  what was worked out before
+    vector       vector arithmetic as LLVM IR               compiler     from Python to machine code, by numba
 
 Nothing here checks its arguments; `clearhead.call` has done so.
-The doors in are loaded when they are first used: whoever names a kernel does not wait for numba.
+The doors in are loaded when they are first used, and numba only where something has to be compiled: the kernels and
+what they are made of are the files that load it.
 """
 
 import lazy_loader

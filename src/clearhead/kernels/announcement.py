@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import Any
-
-from numba.core import event
+from collections.abc import Iterator
 
 from clearhead.languages import Said
 
@@ -30,30 +28,17 @@ VARIABLE = "CLEARHEAD_QUIET"
 WIPED = "\r\x1b[K"
 
 
-class Announcer(event.Listener):
-    """Hears from numba when something begins to be compiled, and when that ends, well or not.
-
-    Everybody's functions are heard of, and an error here would be theirs: so none leaves.
-    """
-
-    def on_start(self, event: Any) -> None:
-        with contextlib.suppress(Exception):
-            kernel = _waited_for(event)
-            if kernel is not None:
-                _write(WAIT(kernel=KERNELS[kernel]()) + ("" if sys.stderr.isatty() else "\n"))
-
-    def on_end(self, event: Any) -> None:
-        with contextlib.suppress(Exception):
-            if _waited_for(event) is not None and sys.stderr.isatty():
-                _write(WIPED)
-
-
-def _waited_for(event: Any) -> str | None:
-    """Which of our kernels an event is about, if one is, and somebody reads along."""
-    function = event.data["dispatcher"].py_func
-    room, _, file = function.__module__.rpartition(".")
-    is_kernel = room == __package__ and file in KERNELS and function.__name__ == "run"
-    return file if is_kernel and _somebody_reads() else None
+@contextlib.contextmanager
+def announced(file: str) -> Iterator[None]:
+    """Tell whoever reads along that the kernels of a file are being compiled, as long as the block lasts."""
+    told = file in KERNELS and _somebody_reads()
+    if told:
+        _write(WAIT(kernel=KERNELS[file]()) + ("" if sys.stderr.isatty() else "\n"))
+    try:
+        yield
+    finally:
+        if told and sys.stderr.isatty():
+            _write(WIPED)
 
 
 def _somebody_reads() -> bool:
@@ -67,5 +52,7 @@ def _in_a_notebook() -> bool:
 
 
 def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    """Nobody's attention fails because nobody could be told."""
+    with contextlib.suppress(Exception):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import platform
-import time
 from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from clearhead.kernels.rounds import CLOCK
+
 I32, I64 = ir.IntType(32), ir.IntType(64)
 _X86, _ARM = ("llvm.x86.sse2.pause",), ("llvm.aarch64.hint", 1)
 WAITING = {"x86_64": _X86, "AMD64": _X86, "aarch64": _ARM, "arm64": _ARM}.get(platform.machine())
-CLOCK = getattr(time, "CLOCK_MONOTONIC", None)  # the clock `nanoseconds` reads; None where there is none
 
 
 def _place(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:

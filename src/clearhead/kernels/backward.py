@@ -6,16 +6,15 @@ weights, and adds up five products:
 
     S = K·Qᵀ     dP = V·dOᵀ     dV += P·dO     dK += dS·Q     dQᵀ += Kᵀ·dS        dS = P ∘ (dP − Δ)
 
-where Δ = Σ dO ∘ O of each query. Weights are 2^(S − top) / total, and the division goes into dO and Δ, once for each
-query. No two tasks share a key, so dK and dV are written once; the queries' gradient is summed over the parts of the
-keys in order. So nothing depends on which thread did what, and one head alone still fills every thread. How a panel
-comes in, and how gradients go out, is in `backward_rows`.
+where Δ = Σ dO ∘ O of each query, worked out when its panel comes in. Weights are 2^(S − top) / total, and the division
+goes into dO and Δ, once for each query. No two tasks share a key, so dK and dV are written once; the queries' gradient
+is summed over the parts of the keys in order. So nothing depends on which thread did what, and one head alone still
+fills every thread. How a panel comes in, and how gradients go out, is in `backward_rows`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from clearhead.kernels.backward_job import Backward, PanelScratch
 from clearhead.kernels.backward_rows import (
     add_to_bias,
     load_panel,
@@ -23,9 +22,9 @@ from clearhead.kernels.backward_rows import (
     write_block,
     write_queries,
 )
-from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
-from clearhead.kernels.gemm import WIDEST, Columns, Operand, add_columns, mix, panel_vectors, score
-from clearhead.kernels.job import BLOCK, EMPTY, FULL, Block, Job, Strided
+from clearhead.kernels.compiler import for_pairs, helper, kernel, twin
+from clearhead.kernels.gemm import Columns, Operand, add_columns, mix, panel_vectors, score
+from clearhead.kernels.job import BLOCK, EMPTY, FULL, Block
 from clearhead.kernels.memory import (
     cast,
     clear,
@@ -54,67 +53,11 @@ from clearhead.kernels.scores import (
     tile_state,
 )
 from clearhead.kernels.strange import copy_finite, rows_finite
-from clearhead.kernels.structs import addressed, laid_out, view
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.struct_types import addressed, view
+from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import multiply_tile, slope_of_cap, weigh, weigh_by
-
-
-class BlockScratch(NamedTuple):
-    """Addresses of what the backward pass needs for a block of keys, besides the forward's scratch."""
-
-    d_keys: int  # (BLOCK, d) in panels of columns
-    d_values: int  # (BLOCK, d_v) in panels of columns
-    slopes: int  # (BLOCK, width): dP, then dS
-    caps: int  # (BLOCK, width): how much of dS a softcap lets through
-    ones: int  # as many as a panel is wide
-    clean: int  # (BLOCK, d): keys without those that are not finite
-    end: int  # where the panels begin, each a PanelScratch
-
-
-class PanelScratch(NamedTuple):
-    """Addresses of one panel of queries."""
-
-    queries: int  # (d, width): turned and scaled, for the scores
-    gradient: int  # (d_v, width): the output's gradient, turned
-    query_rows: int  # (width, d) in panels of columns
-    gradient_rows: int  # (width, d_v) in panels of columns
-    d_queries: int  # (d, width): turned
-    top: int  # (width,): the largest score, in powers of two; +inf for a lane that takes no part
-    delta: int  # (width,)
-    inverse: int  # (width,): 1 / the sum, where the output's gradient is not divided by it
-    end: int
-
-
-class Backward(NamedTuple):
-    """A call to be differentiated: what comes in, what goes out."""
-
-    job: Job
-    gradient: Strided  # of the output
-    delta: Strided
-    d_query: Strided
-    d_key: Strided
-    d_value: Strided
-    d_bias: Strided
-    block: BlockScratch
-    panel: PanelScratch
-    panel_size: int  # bytes of a PanelScratch and all it points to
-
-
-def scratch_for(itemsize: int, width: int, d: int, d_v: int) -> tuple[BlockScratch, PanelScratch]:
-    """Where each part of a block's and of a panel's scratch lies."""
-    wide = TARGET.vectors * TARGET.lanes(itemsize)  # a panel of columns is at most padded to this
-    d, d_v = -(-d // wide) * wide, -(-d_v // wide) * wide
-    block = laid_out(
-        BlockScratch, itemsize, d_keys=BLOCK * d, d_values=BLOCK * d_v, slopes=BLOCK * width, caps=BLOCK * width,
-        ones=wide, clean=BLOCK * d,
-    )  # fmt: skip
-    panel = laid_out(
-        PanelScratch, itemsize, queries=d * width, gradient=d_v * width, query_rows=d * width,
-        gradient_rows=d_v * width, d_queries=d * width, top=width, delta=width, inverse=width,
-    )  # fmt: skip
-    return block, panel
 
 
 @kernel
@@ -132,7 +75,7 @@ def run(like, address, memory, progress, most):
     return done
 
 
-@inlined
+@helper
 def differentiate(back, scratch, gathered, head):
     """One task: all queries of a key head against some of its keys."""
     job = back.job
@@ -183,7 +126,7 @@ def clear_columns(like, address, rows, columns):
         x += wide
 
 
-@inlined
+@helper
 def add_tile_gradients(back, scratch, gathered, queries, panel, block, finite):
     """Some keys against one panel of queries: what they add to the gathered.
 
@@ -220,7 +163,7 @@ def add_tile_gradients(back, scratch, gathered, queries, panel, block, finite):
     mix(like, job.vectors, keys, slopes.address, queries.d_queries, d, block.keys, gathered.ones)
 
 
-@inlined
+@helper
 def add_pair_gradients(back, scratch, gathered, queries, panel, block, finite):
     """The same in pairs of bfloat16: weights and their slopes are rounded before they are multiplied."""
     job = back.job

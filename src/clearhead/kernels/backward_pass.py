@@ -10,26 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import backward, description
+from clearhead.kernels import backward_job, description
 from clearhead.kernels.description import MOST_PACKED, address_of
-from clearhead.kernels.formats import BFLOAT16, stored_kind
-from clearhead.kernels.gemm import WIDEST
 from clearhead.kernels.job import ABSENT, Strided
 from clearhead.kernels.launch import launch_packed, operations
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import backward_plan, computed_as, shape_of
 from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.storage import BFLOAT16, stored_kind
 from clearhead.kernels.structs import PAIRS, first_word, pack
 from clearhead.kernels.sums import Sums
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.target import TARGET, WIDEST
 
-_scratch_for = functools.lru_cache(maxsize=256)(backward.scratch_for)
+BACKWARD = Kernel("clearhead.kernels.backward")
+_scratch_for = functools.lru_cache(maxsize=256)(backward_job.scratch_for)
 
 
 class Arrays(NamedTuple):
     """The arrays of a backward pass beside those of its call: the fields of `Backward` of the same names."""
 
     gradient: np.ndarray
-    delta: np.ndarray
+    delta: np.ndarray | None  # what is added to each query's Δ, if anything is
     d_query: np.ndarray
     d_key: np.ndarray
     d_value: np.ndarray
@@ -37,18 +38,27 @@ class Arrays(NamedTuple):
 
 
 _packed: Remembered[array.array[int]] = Remembered(MOST_PACKED)
-_PLACES = [first_word(backward.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
-assert first_word(backward.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
+_PLACES = [first_word(backward_job.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
+assert first_word(backward_job.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
 
 
 class Pass:
     """The backward kernel on one strip of a call, and the arrays it fills."""
 
-    def __init__(self, call: Call, sums: Sums, gradient: np.ndarray, delta: np.ndarray, of_bias: bool) -> None:
+    def __init__(
+        self,
+        call: Call,
+        sums: Sums,
+        output: np.ndarray,
+        gradient: np.ndarray,
+        *,
+        delta: np.ndarray | None = None,
+        of_bias: bool = False,
+    ) -> None:
         self.call, kind = call, call.kind
         self.shared = of_bias and call.bias is not None and self._is_shared()
         self.plan = plan = backward_plan(shape_of(call), self.shared)
-        self.sums, self.gradient, self.delta = sums, gradient, delta
+        self.sums, self.output, self.gradient, self.delta = sums, output, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
         self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
         self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
@@ -58,7 +68,7 @@ class Pass:
     def run(self) -> None:
         forward, own = self.arrays()
         packed = self.packed(forward, own)  # addresses of arrays that are held here until it is done
-        launch_packed(backward.run, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
+        launch_packed(BACKWARD, packed, self.computed_as, self.plan.tasks, self.room, self.operations)
 
     @property
     def computed_as(self) -> np.dtype[Any]:
@@ -77,15 +87,15 @@ class Pass:
         return 2.5 * operations(self.call)
 
     @property
-    def _scratch(self) -> tuple[backward.BlockScratch, backward.PanelScratch]:
+    def _scratch(self) -> tuple[backward_job.BlockScratch, backward_job.PanelScratch]:
         return _scratch_for(self.call.kind.itemsize, self.plan.width, self.call.q.shape[-1], self.call.d_v)
 
     def arrays(self) -> tuple[description.Arrays, Arrays]:
-        """Those of the call, with the gradient in place of its output, and those of the pass itself."""
+        """Those of the call, and those of the pass itself."""
         d_bias = self.d_bias
         if d_bias is not None and self.call.table is not None:
             d_bias = d_bias[..., self.call.n_k - 1 :]
-        of_call = description.Arrays.of(self.call, self.gradient, None, self.sums)
+        of_call = description.Arrays.of(self.call, self.output, None, self.sums)
         return of_call, Arrays(self.gradient, self.delta, self.d_q, self.d_k, self.d_v, d_bias)
 
     def packed(self, of_call: description.Arrays, own: Arrays) -> array.array[int]:
@@ -103,13 +113,13 @@ class Pass:
                 packed[place] = address_of(x)
         return packed
 
-    def _description(self, of_call: description.Arrays, own: Arrays) -> backward.Backward:
+    def _description(self, of_call: description.Arrays, own: Arrays) -> backward_job.Backward:
         described = description.Description(self.call, self.plan)
         block, panel = self._scratch
-        return backward.Backward(
+        return backward_job.Backward(
             job=described.job_on(of_call),
             gradient=described.matrix(own.gradient),
-            delta=described.column(own.delta),
+            delta=ABSENT if own.delta is None else described.column(own.delta),
             d_query=described.matrix(own.d_query),
             d_key=described.matrix(own.d_key, of_keys=True),
             d_value=described.matrix(own.d_value, of_keys=True),

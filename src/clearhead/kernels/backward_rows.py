@@ -9,7 +9,7 @@ import numpy as np
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.formats import read_row, write_row
 from clearhead.kernels.forward import split_inverse
-from clearhead.kernels.gemm import WIDEST, Columns, panel_vectors
+from clearhead.kernels.gemm import Columns, panel_vectors
 from clearhead.kernels.job import FULL_BIAS
 from clearhead.kernels.memory import (
     Rows,
@@ -17,6 +17,7 @@ from clearhead.kernels.memory import (
     cast,
     clear,
     copy,
+    dot_rows,
     lanes_of,
     peek,
     poke,
@@ -25,8 +26,9 @@ from clearhead.kernels.memory import (
     turn_rows,
 )
 from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_strange as clear_strange_pairs, copy_stored, pair_rows
-from clearhead.kernels.scores import head_address, row_address
+from clearhead.kernels.scores import head_address, in_place, row_address
 from clearhead.kernels.shaping import multiply_columns, stretch
+from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import add_distances, add_row
 
@@ -46,13 +48,14 @@ def load_panel(back, scratch, queries, panel):
     stretch(like, queries.queries, job.d * width, factor, cast(like, job.scale - factor))
     load_rows(job, scratch, queries.top, panel, back.gradient, Columns(queries.gradient_rows, width, 0), job.d_v)
     turn_panel(job, scratch, queries.gradient, job.d_v)
+    load_delta(back, scratch, queries, panel)
     load_totals(job, scratch, panel)
     divide_by_totals(job, scratch, queries)
 
 
 @helper
 def load_sums(back, queries, panel):
-    """Each query's largest score, and its Δ. No query's gradient yet."""
+    """Each query's largest score. No query's Δ or gradient yet."""
     job = back.job
     like, width = job.like, job.width
     size = size_of(like)
@@ -60,7 +63,6 @@ def load_sums(back, queries, panel):
     clear(like, queries.delta, width)
     clear(like, queries.d_queries, width * job.d)
     tops, totals = head_address(job, job.top, panel.head), head_address(job, job.total, panel.head)
-    delta = head_address(job, back.delta, panel.head)
     for i in range(width):
         value = cast(like, -np.inf)
         if i < panel.rows:
@@ -68,8 +70,36 @@ def load_sums(back, queries, panel):
             total = peek(like, row_address(job, job.total, totals, panel.first + i))
             if total != total:  # a score was NaN, and the largest of the others says nothing of it
                 value = total
-            poke(like, queries.delta + i * size, peek(like, row_address(job, back.delta, delta, panel.first + i)))
         poke(like, queries.top + i * size, value if value != -np.inf else cast(like, np.inf))
+
+
+@helper
+def load_delta(back, scratch, queries, panel):
+    """Δ = Σ dO ∘ O of each query, with what is to be added to it; 0 for a query that saw no key."""
+    job = back.job
+    like, d_v = job.like, job.d_v
+    size = size_of(like)
+    gradients, outputs = head_address(job, back.gradient, panel.head), head_address(job, job.output, panel.head)
+    added = head_address(job, back.delta, panel.head)
+    spare = scratch.values + d_v * size  # nothing is in there before the first block of keys
+    for i in range(panel.rows):
+        if peek(like, queries.top + i * size) != np.inf:
+            row = panel.first + i
+            gradient = computed_row(back.gradient, row_address(job, back.gradient, gradients, row), scratch.values, d_v)
+            output = computed_row(job.output, row_address(job, job.output, outputs, row), spare, d_v)
+            delta = dot_rows(like, gradient, output, d_v)
+            if back.delta.address != 0:
+                delta += peek(like, row_address(job, back.delta, added, row))
+            poke(like, queries.delta + i * size, delta)
+
+
+@helper
+def computed_row(array, source, target, columns):
+    """A row of a caller's array as numbers that are computed with: where it lies, or converted."""
+    if in_place(array):
+        return source
+    read_row(array, source, target, columns)
+    return target
 
 
 @helper
@@ -81,6 +111,7 @@ def load_panel_of_pairs(back, scratch, queries, panel):
     load_stored(job, scratch, queries.top, panel, job.query, queries.queries, queries.query_rows, job.d)
     clear_strange_pairs(like, queries.query_rows, width * round_up(job.d, WIDEST * lanes_of(like)))
     load_stored(job, scratch, queries.top, panel, back.gradient, queries.gradient, queries.gradient_rows, job.d_v)
+    load_delta(back, scratch, queries, panel)
     load_totals(job, scratch, panel)
     for i in range(width):
         at = i * size_of(like)

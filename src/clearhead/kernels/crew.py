@@ -15,10 +15,13 @@ import time
 
 import numpy as np
 
-from clearhead.kernels.atomics import CLOCK
-from clearhead.kernels.rounds import LEAVING, POST, WAKE, offer, serve, settle
+from clearhead.kernels.machine_code import Kernel
+from clearhead.kernels.rounds import CLOCK, LEAVING, POST, WAKE
 from clearhead.kernels.structs import WORD
 
+SERVE = Kernel("clearhead.kernels.serving", "serve", numbers=2)
+OFFER = Kernel("clearhead.kernels.serving", "offer", numbers=5)
+SETTLE = Kernel("clearhead.kernels.serving", "settle")
 MOST = 255  # members, of whom only those that are needed are started
 PATIENCE = 0 if CLOCK is None else 200_000  # nanoseconds that one who has nothing to do stays awake
 WATCHED = 0 if CLOCK is None else 50_000  # nanoseconds that a caller waits for another before it lets its core go
@@ -38,6 +41,7 @@ class Crew:
         self.lock = threading.Lock()
         self.dismissed = False
         self.ended = 0
+        self.tell, self.wait_for = OFFER.function(), SETTLE.function()
 
     def idle(self) -> int:
         """Nanoseconds since the last round."""
@@ -65,7 +69,7 @@ class Crew:
 
     def offer(self, word: int, tally: int, members: int, *, wake: bool) -> None:
         """Tell the first so many members of a round; those who sleep only if `wake`. How many were is added up."""
-        offer(self.posts, members, word, tally, int(wake))
+        self.tell(self.posts, members, word, tally, int(wake))
         if wake:
             for number in range(members):
                 if self.marks[number]:
@@ -76,7 +80,7 @@ class Crew:
     def settle(self, address: int, members: int) -> None:
         """Return when none of the members will touch a round any more. May be interrupted, and called again."""
         patience = WATCHED
-        while not settle(self.posts, members, address, patience):
+        while not self.wait_for(self.posts, members, address, patience):
             time.sleep(NAP)
             patience = 0
         self.ended = time.perf_counter_ns()
@@ -91,6 +95,7 @@ class Crew:
 
 
 def _stand_by(post: int, bell: threading.Lock) -> None:
+    serve = SERVE.function()
     while serve(post, PATIENCE):
         bell.acquire()
 

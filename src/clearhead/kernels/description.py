@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels.formats import stored_kind
-from clearhead.kernels.gemm import WIDEST
-from clearhead.kernels.job import ABSENT, FULL_BIAS, NO_BIAS, RELATIVE_BIAS, Job, Strided
+from clearhead.kernels.job import ABSENT, FULL_BIAS, LOG2E, NO_BIAS, RELATIVE_BIAS, Job, Strided
 from clearhead.kernels.plan import Plan
 from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.storage import stored_kind
 from clearhead.kernels.structs import AXES, Axes, first_word, pack
 from clearhead.kernels.sums import Sums
-from clearhead.kernels.target import TARGET
-from clearhead.kernels.tile import LOG2E
+from clearhead.kernels.target import TARGET, WIDEST
 
 MOST_PACKED = 1024  # jobs that are remembered, of 2 KiB each
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from clearhead import checks, masks
 from clearhead.call import STRIP, Call, prepare
-from clearhead.kernels import backward, observe
+from clearhead.kernels import backward_job, watch
 from clearhead.kernels.explanation import WORK, Cut, Explanation
 from clearhead.kernels.job import BLOCK
 from clearhead.kernels.plan import Plan, backward_plan, cells_of, computed_as, forward_plan, shape_of, watching_plan
@@ -60,7 +60,7 @@ def gradients(call: Call) -> Explanation:
     """What the backward pass of a call would do; the gradient of a bias is not counted."""
     plan = backward_plan(shape_of(call), False)
     kind, d = call.kind.itemsize, call.q.shape[-1]
-    block, panel = backward.scratch_for(kind, plan.width, d, call.d_v)
+    block, panel = backward_job.scratch_for(kind, plan.width, d, call.d_v)
     memory = _of_call(call, plan, block.end + plan.panels * panel.end)
     keys = math.prod(call.batch_shape) * call.kv_heads * call.n_k
     memory["gradients"] = kind * (plan.splits * _rows(call) * d + keys * (d + call.d_v))
@@ -71,7 +71,7 @@ def look(call: Call, top_k: int, map_size: int) -> Explanation:
     """What `observation` would do."""
     plan = watching_plan(shape_of(call))
     kind, heads = call.kind.itemsize, math.prod(call.lead)
-    notes = observe.notes_for(kind, call.n_k, max(top_k, 1))
+    notes = watch.notes_for(kind, call.n_k, max(top_k, 1))
     memory = _of_call(call, plan, notes.end)
     memory["output"] = _rows(call) * call.d_v * call.q.dtype.itemsize
     memory["statistics"] = kind * (4 * _rows(call) + heads * call.n_k) + top_k * _rows(call) * (kind + 8)

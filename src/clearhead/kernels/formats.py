@@ -7,28 +7,17 @@ copied whole.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import lanes_of, poke, size_of
+from clearhead.kernels.storage import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from clearhead.kernels.target import TARGET
 from clearhead.kernels.vector import BYTE, I16, I32, NUMBER, Vectors, vector_code
-
-# How a number is stored: what Strided.stored says.
-FLOAT16, BFLOAT16, FLOAT32, FLOAT64 = range(4)
-KINDS = {"float16": FLOAT16, "bfloat16": BFLOAT16, "float32": FLOAT32, "float64": FLOAT64}
-
-
-@functools.cache
-def stored_kind(dtype: np.dtype[Any]) -> int:
-    """How a float type is stored; 0 for booleans and integers, which are not read as floats."""
-    return KINDS.get(dtype.name, 0)
 
 
 def _shaped(element: ir.Type, like: ir.Type) -> ir.Type:

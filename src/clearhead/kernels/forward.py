@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
-from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
+from clearhead.kernels.compiler import for_pairs, helper, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.gemm import mix_panel
-from clearhead.kernels.job import BLOCK, EMPTY, NOWHERE, Block, Job
+from clearhead.kernels.job import BLOCK, EMPTY, LN2, LOG2E, NOWHERE, Block, Job
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -49,10 +49,10 @@ from clearhead.kernels.scores import (
 )
 from clearhead.kernels.shaping import invert, soften, stretch
 from clearhead.kernels.strange import add_strange, copy_finite, note_allowed, rows_finite
-from clearhead.kernels.structs import addressed, view
+from clearhead.kernels.struct_types import addressed, view
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.thin import thin_mix
-from clearhead.kernels.tile import LN2, LOG2E, Tile
+from clearhead.kernels.tile import Tile
 
 
 @kernel
@@ -68,7 +68,7 @@ def run(like, address, memory, progress, most):
     return done
 
 
-@inlined
+@helper
 def attend(job, scratch, head, number):
     """One panel of a head, from its queries to its output."""
     # A value that is NaN or infinite turns even a weight of zero into NaN. Looking for such values costs 1 %, so they
@@ -112,7 +112,7 @@ def begin(job, scratch, panel):
         load_hashes(job, scratch, panel)
 
 
-@inlined
+@helper
 def attend_block(job, scratch, panel, block, careful, alpha):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like = job.like
@@ -125,14 +125,14 @@ def attend_block(job, scratch, panel, block, careful, alpha):
     mix_tile(job, scratch, panel, block, values, guarded, alpha)
 
 
-@inlined
+@helper
 def load_values(job, scratch, panel, block, careful):
     """The values of a block, to be mixed, and whether some must be kept out of the product: if care is taken."""
     values = block_rows(job, job.value, panel.head, block, scratch.values, job.d_v)
     return values, careful == 1 and not rows_finite(job.like, values, block.keys, job.d_v)
 
 
-@inlined
+@helper
 def mix_tile(job, scratch, panel, block, values, guarded, alpha):
     """Add the values, weighed by a tile of exponentials, to those mixed so far, times alpha; 0 if there are none."""
     like = job.like

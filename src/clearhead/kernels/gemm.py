@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
-from clearhead.kernels.compiler import helper, inlined, named_helper
+from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import lanes_of, size_of
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.target import MIDDLE, TARGET, WIDEST
 from clearhead.kernels.vector import Vectors, vector_code
 
 ROWS = TARGET.rows
-WIDEST = TARGET.vectors
-MIDDLE = max(WIDEST // 2, 1)
 PANEL = 2  # vectors of a panel of numbers in the forward pass: its tile stays in L1, 2 to 4 % faster than with 4
 NARROW_ROWS = 8  # of a tile one vector wide: as many sums as two multiply-add units have under way
+UNROLL = 2  # terms in a turn of the innermost loop: 1 % of the time of attention
 CHUNK = 32  # terms summed before they join the rest: three quarters of the error of one long sum, for 1 % of the time
 
 
@@ -66,23 +65,17 @@ class Product(NamedTuple):
     depth: Any
 
 
-@vector_code
-def multiply(
-    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, scale: ir.Value
-) -> None:
+def multiply(v: Vectors, product: Product, scale: ir.Value) -> None:
     """C = A · B. Nothing is scaled here: the scale is in B."""
-    by_chunks(v, of_numbers(v), Product(rows, vectors, a, b, c, depth))
+    by_chunks(v, of_numbers(v), product)
 
 
-@vector_code
-def multiply_add(
-    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
-) -> None:
+def multiply_add(v: Vectors, product: Product, alpha: ir.Value) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B: the rescaling of online softmax rides along.
 
     Where alpha is no address but 0, nothing is there yet: C = A · B.
     """
-    onto_rescaled(v, of_numbers(v), Product(rows, vectors, a, b, c, depth), alpha)
+    onto_rescaled(v, of_numbers(v), product, alpha)
 
 
 def by_chunks(v: Vectors, way: Way, product: Product, scale: ir.Value | None = None) -> None:
@@ -141,10 +134,18 @@ def _accumulate(v: Vectors, way: Way, product: Product) -> list[ir.Value]:
             new += [way.times(x, columns[u], sums[r * vectors + u]) for u in range(vectors)]
         return new
 
-    return v.loop(depth, 1, [v.const(0.0)] * (rows * vectors), step)
+    whole = v.b.and_(depth, v.index(-UNROLL))
+
+    def steps(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        for n in range(UNROLL):
+            sums = step(v.b.add(i, v.index(n)), sums)
+        return sums
+
+    sums = v.loop(whole, UNROLL, [v.const(0.0)] * (rows * vectors), steps)
+    return v.loop(v.b.sub(depth, whole), 1, sums, lambda i, sums: step(v.b.add(whole, i), sums))
 
 
-def products(vectors: int, tile_product: Any, name: str) -> Any:
+def products(vectors: int, of_a_tile: Callable[[Vectors, Product, ir.Value], None]) -> Any:
     """A product of any number of rows, in panels `vectors` wide; the last few rows go by twos and ones.
 
     by: what the product of a tile is scaled by, or where what its sums so far are scaled by lies.
@@ -152,32 +153,40 @@ def products(vectors: int, tile_product: Any, name: str) -> Any:
 
     many = ROWS if vectors > 1 else NARROW_ROWS
 
-    def product(like, a, b, c, rows, depth, by):
-        width = vectors * lanes_of(like) * size_of(like)
-        r = 0
-        while rows - r >= many:
-            here = Operand(a.address + r * a.row, a.row, a.step)
-            tile_product(like, many, vectors, here, b, c + r * width, depth, by)
-            r += many
-        while rows - r >= 2:
-            here = Operand(a.address + r * a.row, a.row, a.step)
-            tile_product(like, 2, vectors, here, b, c + r * width, depth, by)
-            r += 2
-        if rows - r:
-            here = Operand(a.address + r * a.row, a.row, a.step)
-            tile_product(like, 1, vectors, here, b, c + r * width, depth, by)
+    @vector_code(apart=f"{of_a_tile.__name__}_{vectors}")
+    def product(
+        v: Vectors, a: Operand, b: ir.Value, c: ir.Value, rows: ir.Value, depth: ir.Value, by: ir.Value
+    ) -> None:
+        width = vectors * v.lanes * v.size
 
-    return named_helper(f"{name}_{vectors}", product)
+        def from_row(start: ir.Value, count: int) -> ir.Value:
+            """As many times as there are so many rows left; returns the row after them."""
+            left = v.b.sub(rows, start)
+
+            def some(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+                row = v.b.add(start, i)
+                here = a._replace(address=v.b.add(a.address, v.b.mul(row, a.row)))
+                target = v.b.add(c, v.b.mul(row, v.index(width)))
+                of_a_tile(v, Product(count, vectors, here, b, target, depth), by)
+                return []
+
+            done = v.b.sub(left, v.b.srem(left, v.index(count)))
+            v.loop(done, count, [], some)
+            return v.b.add(start, done)
+
+        from_row(from_row(from_row(v.index(0), many), 2), 1)
+
+    return product
 
 
-_wide, _middle, _narrow = (products(n, multiply, "product") for n in (WIDEST, MIDDLE, 1))
-_wide_add, _middle_add, _narrow_add = (products(n, multiply_add, "product_add") for n in (WIDEST, MIDDLE, 1))
+_wide, _middle, _narrow = (products(n, multiply) for n in (WIDEST, MIDDLE, 1))
+_wide_add, _middle_add, _narrow_add = (products(n, multiply_add) for n in (WIDEST, MIDDLE, 1))
 
 
 _panel, _panel_add = (_middle, _middle_add) if MIDDLE == PANEL else (_wide, _wide_add)
 
 
-@inlined
+@helper
 def score_panel(like, vectors, keys, queries, tile, count, depth):
     """tile[key, query] = keys · queries, for `count` Rows of keys and a panel of one vector or PANEL."""
     a = Operand(keys.address, keys.step, size_of(like))
@@ -197,7 +206,7 @@ def mix_panel(like, vectors, values, tile, mixed, columns, count, alpha):
         _panel_add(like, a, tile, mixed, columns, count, alpha)
 
 
-@inlined
+@helper
 def score(like, vectors, keys, queries, tile, count, depth):
     """The same for a panel of any width."""
     a = Operand(keys.address, keys.step, size_of(like))
@@ -230,7 +239,7 @@ def panel_vectors(like, columns):
     return MIDDLE if columns <= MIDDLE * lanes else WIDEST
 
 
-def columns_adder(wide: Any, middle: Any, narrow: Any, name: str) -> Any:
+def columns_adder(wide: Any, middle: Any, narrow: Any) -> Any:
     """C += A · B for `columns` Columns of all rows of B, and of so many rows of C. ones: a row of ones."""
 
     def add(like, a, b, c, rows, columns, ones):
@@ -247,7 +256,7 @@ def columns_adder(wide: Any, middle: Any, narrow: Any, name: str) -> Any:
                 middle(like, a, source, target, rows, b.rows, ones)
             x += vectors * lanes
 
-    return named_helper(name, add)
+    return helper(add)
 
 
-add_columns = columns_adder(_wide_add, _middle_add, _narrow_add, "add_columns")
+add_columns = columns_adder(_wide_add, _middle_add, _narrow_add)

@@ -11,8 +11,8 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels.backward_pass import Pass, at_least_2d, summed
+from clearhead.kernels.job import LOG2E
 from clearhead.kernels.sums import Sums
-from clearhead.kernels.tile import LOG2E
 
 
 class Gradients(NamedTuple):
@@ -45,14 +45,17 @@ def gradients(
     if call.many_axes is not None:
         return _with_many_axes(call, output, lse, gradient, lse_gradient, sums=sums, shapes=shapes, of_bias=of_bias)
     kind = call.kind
-    delta = delta_of(gradient, output, kind)
+    delta: np.ndarray | None = None
     if lse_gradient is not None:  # ∂lse/∂S is P, so the lse's gradient joins dS where Δ is taken away
-        delta = delta - np.where(np.isneginf(lse), 0, lse_gradient)
+        delta = np.negative(np.where(np.isneginf(lse), 0, lse_gradient), dtype=kind)
     d_bias: np.ndarray | None = None
     d_table = np.zeros(call.table.shape if call.table is not None else (), kind)
     of_queries, d_k, d_v = [], None, None
     for strip, rows in call.strips():
-        part = Pass(strip, sums.of((..., rows)), gradient[..., rows, :], delta[..., rows], of_bias)
+        part = Pass(
+            strip, sums.of((..., rows)), output[..., rows, :], gradient[..., rows, :],
+            delta=None if delta is None else delta[..., rows], of_bias=of_bias,
+        )  # fmt: skip
         part.run()
         of_queries.append(part.queries_gradient())
         d_k = part.d_k if d_k is None else d_k + part.d_k
@@ -73,14 +76,14 @@ def gradients(
         summed(d_v, shapes[2]),
         d_bias.reshape(call.bias_shape) if of_bias and call.bias is not None and d_bias is not None else None,
         d_table if of_bias and call.table is not None else None,
-        _of_sinks(call, lse, delta, sums),
+        None if call.sinks is None else _of_sinks(call, lse, _whole_delta(gradient, output, delta, kind), sums),
     )
 
 
-def delta_of(gradient: np.ndarray, output: np.ndarray, kind: np.dtype[Any]) -> np.ndarray:
-    """Σ dO ∘ O of each query: (…, n_q), one after another in memory however they lie"""
-    gradient, output = gradient.astype(kind, copy=False), output.astype(kind, copy=False)
-    return np.einsum("...d,...d->...", gradient, output, order="C")
+def _whole_delta(gradient: np.ndarray, output: np.ndarray, added: np.ndarray | None, kind: np.dtype[Any]) -> np.ndarray:
+    """Σ dO ∘ O of each query, and what is added to it: (…, n_q)"""
+    whole = np.einsum("...d,...d->...", gradient.astype(kind, copy=False), output.astype(kind, copy=False))
+    return whole if added is None else whole + added
 
 
 def _with_strip(whole: np.ndarray | None, part: np.ndarray, call: Call, rows: slice) -> np.ndarray:
@@ -130,10 +133,9 @@ def _with_many_axes(
     )  # fmt: skip
 
 
-def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums) -> np.ndarray | None:
+def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums) -> np.ndarray:
     """A sink takes weight and gives nothing: more of it takes away from what the output was worth."""
-    if call.sinks is None:
-        return None
+    assert call.sinks is not None
     sinks = np.broadcast_to(call.sinks.astype(call.kind), (call.heads,))
     with np.errstate(invalid="ignore"):
         # in powers of two, rounded as they were when the sums began with them

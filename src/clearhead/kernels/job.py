@@ -6,6 +6,7 @@ observation needs is described beside its kernel, by a struct that has the job i
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from clearhead.kernels.structs import Axes, laid_out
 from clearhead.kernels.target import TARGET
 
+LOG2E = math.log2(math.e)
+LN2 = math.log(2)
 BLOCK = 192  # keys per tile: 192 × 64 scores are 48 KiB, well inside L2 with the keys and values beside them
 
 # What Job.bias_form says: no bias, one number per query and key, one number per distance query − key.
@@ -124,6 +127,18 @@ class Job(NamedTuple):
     softcap: float
     keep: float  # 1 − dropout
     scratch: Scratch  # how far into a thread's memory each part lies
+
+
+class Parts(NamedTuple):
+    """What was computed from parts of the keys, to be joined: addresses of numbers that lie one after another."""
+
+    outputs: int  # (parts, rows, d_v)
+    sums: int  # (parts, rows): log Σ exp of each part
+    output: int  # (rows, d_v)
+    lse: int  # (rows,)
+    parts: int
+    rows: int
+    d_v: int
 
 
 class Panel(NamedTuple):

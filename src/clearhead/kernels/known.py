@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import forward
 from clearhead.kernels.description import Arrays, address_of, packed_job, steps
 from clearhead.kernels.job import Job, Strided
-from clearhead.kernels.launch import empty_output, join_parts, operations, plan_of
+from clearhead.kernels.launch import FORWARD, empty_output, join_parts, operations, plan_of
 from clearhead.kernels.plan import computed_as, forward_split
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
@@ -122,9 +121,7 @@ def _grown(family: Family, key: Any) -> Known | None:
         apart = tuple([unit * stride for stride in strides[:-2]])
         words[place + _SHARING], axes = steps(tuple(shape[:-2]), apart, family.shape, True)
         words[place + _AXES : place + _AXES + len(axes)] = array.array("q", axes)
-    work = known.work
-    grown = Work(work.kernel, work.kind, work.tasks, work.room, family.per_key * n_k)
-    return known._replace(work=grown, words=words)
+    return known._replace(work=known.work.taking(family.per_key * n_k), words=words)
 
 
 def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
@@ -185,7 +182,7 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
     packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
     seen = shape if call.has_heads else shape[1:]
     strides = tuple([stride // whole.itemsize for stride in whole.strides])[-len(seen) :]
-    work = Work(forward.run, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
+    work = Work(FORWARD, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
     known = Known(
         work, work.round() + packed, plan.splits, seen, strides, heads_last and call.has_heads, seen[:-1], shape[:-1],
         call.kind, call.ranges,

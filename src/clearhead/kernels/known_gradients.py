@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import backward
-from clearhead.kernels.backward_pass import Pass
+from clearhead.kernels.backward_job import Backward
+from clearhead.kernels.backward_pass import BACKWARD, Pass
 from clearhead.kernels.job import Job
 from clearhead.kernels.known import LONGEST, MOST
 from clearhead.kernels.remembering import Remembered
@@ -27,8 +27,8 @@ from clearhead.kernels.sums import Sums
 _QUERY, _KEY, _VALUE, _OUTPUT, _TOP, _TOTAL = (
     WORDS + first_word(Job, name) for name in ("query", "key", "value", "output", "top", "total")
 )
-_GRADIENT, _DELTA, _D_QUERY, _D_KEY, _D_VALUE = (
-    WORDS + first_word(backward.Backward, name) for name in ("gradient", "delta", "d_query", "d_key", "d_value")
+_GRADIENT, _D_QUERY, _D_KEY, _D_VALUE = (
+    WORDS + first_word(Backward, name) for name in ("gradient", "d_query", "d_key", "d_value")
 )
 
 
@@ -40,8 +40,8 @@ class Addresses(NamedTuple):
     v: int
     top: int
     total: int
+    output: int
     gradient: int
-    delta: int
     d_q: int  # (splits, *q.shape), and like d_k and d_v of the type that is computed in
     d_k: int
     d_v: int
@@ -60,8 +60,8 @@ class KnownGradients(NamedTuple):
         """Fill the gradients of a pass whose arrays lie there."""
         words = self.words[:]
         words[JOB] = words.buffer_info()[0] + WORD * WORDS
-        words[_QUERY], words[_KEY], words[_VALUE], words[_OUTPUT] = at.q, at.k, at.v, at.gradient  # has no output
-        words[_TOP], words[_TOTAL], words[_GRADIENT], words[_DELTA] = at.top, at.total, at.gradient, at.delta
+        words[_QUERY], words[_KEY], words[_VALUE], words[_OUTPUT] = at.q, at.k, at.v, at.output
+        words[_TOP], words[_TOTAL], words[_GRADIENT] = at.top, at.total, at.gradient
         words[_D_QUERY], words[_D_KEY], words[_D_VALUE] = at.d_q, at.d_k, at.d_v
         spread(self.work, words)
 
@@ -69,18 +69,18 @@ class KnownGradients(NamedTuple):
 passes: Remembered[KnownGradients] = Remembered(MOST)
 
 
-def remember(key: Hashable, call: Call, sums: Sums, gradient: np.ndarray) -> None:
+def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient: np.ndarray) -> None:
     """Know the backward pass of a call without bias and sinks from now on, if it is one that can be."""
     if (
         call.slow or call.rule is not None or call.allowed is not None or call.many_axes is not None
         or call.n_q > LONGEST
     ):  # fmt: skip
         return
-    whole = Pass(call, sums, gradient, np.empty(gradient.shape[:-1], call.kind), of_bias=False)
+    whole = Pass(call, sums, output, gradient)
     broadcast = whole.d_q[0].size != call.q.size or whole.d_k.size != call.k.size or whole.d_v.size != call.v.size
     if broadcast or not whole.plan.tasks:
         return
-    work = Work(backward.run, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
+    work = Work(BACKWARD, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
     packed = whole.packed(*whole.arrays())
     known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
     passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import array
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import forward
-from clearhead.kernels.description import Arrays, packed_job
-from clearhead.kernels.join import join
+from clearhead.kernels.description import Arrays, address_of, packed_job
+from clearhead.kernels.job import Parts
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import Plan, computed_as, forward_plan, shape_of
 from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
+
+FORWARD = Kernel("clearhead.kernels.forward")
+JOIN = Kernel("clearhead.kernels.join", "join", numbers=1)
 
 
 class Result(NamedTuple):
@@ -92,7 +94,13 @@ def join_parts(outputs: np.ndarray, parts: np.ndarray, output: np.ndarray, lse: 
     splits, d_v = len(outputs), output.shape[-1]
     whole = np.empty((math.prod(output.shape[:-1]), d_v), outputs.dtype)
     total = np.empty(whole.shape[0], outputs.dtype)
-    join(outputs.reshape(splits, *whole.shape), parts.reshape(splits, whole.shape[0]), whole, total)
+    outputs, parts = np.ascontiguousarray(outputs), np.ascontiguousarray(parts)
+    packed = pack(
+        Parts(
+            address_of(outputs), address_of(parts), address_of(whole), address_of(total), splits, whole.shape[0], d_v
+        )
+    )  # fmt: skip
+    JOIN.function(outputs.dtype)(packed.buffer_info()[0])
     output[...] = whole.reshape(output.shape)
     if lse is not None:
         lse[...] = total.reshape(lse.shape)
@@ -114,19 +122,17 @@ def plan_of(call: Call) -> Plan:
 def _attend(call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None) -> None:
     arrays = Arrays.of(call, output, lse, sums)
     launch_packed(
-        forward.run, packed_job(call, plan, arrays), computed_as(call), plan.tasks, plan.scratch.end, operations(call)
+        FORWARD, packed_job(call, plan, arrays), computed_as(call), plan.tasks, plan.scratch.end, operations(call)
     )
 
 
-def launch_kernel(
-    kernel: Callable[..., int], description: Any, call: Call, tasks: int, room: int, operations: float
-) -> None:
+def launch_kernel(kernel: Kernel, description: Any, call: Call, tasks: int, room: int, operations: float) -> None:
     """Run a kernel, on as many threads as `operations` are worth, each with `room` bytes of scratch."""
     launch_packed(kernel, pack(description), computed_as(call), tasks, room, operations)
 
 
 def launch_packed(
-    kernel: Callable[..., int], packed: array.array[int], kind: np.dtype[Any], tasks: int, room: int, operations: float
+    kernel: Kernel, packed: array.array[int], kind: np.dtype[Any], tasks: int, room: int, operations: float
 ) -> None:
     """`launch_kernel`, of what is packed already."""
     work = Work(kernel, kind, tasks, room, operations)

@@ -78,6 +78,26 @@ def all_finite(v: Vectors, address: ir.Value, count: ir.Value) -> ir.Value:
 
 
 @vector_code(returns=NUMBER)
+def dot_rows(v: Vectors, one: ir.Value, other: ir.Value, count: ir.Value) -> ir.Value:
+    """Σ one · other over `count` numbers at two addresses: as many sums as there are lanes, then those left over."""
+
+    def at(address: ir.Value, i: ir.Value, kind: ir.Type) -> ir.Value:
+        return v.load(v.pointer(address, v.b.mul(i, v.index(v.size))), kind)
+
+    whole = v.b.sub(count, v.b.srem(count, v.index(v.lanes)))
+    (sums,) = v.loop(
+        whole, v.lanes, [v.const(0.0)], lambda i, sums: [v.fma(at(one, i, v.vec), at(other, i, v.vec), sums[0])]
+    )
+
+    def left_over(i: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
+        place = v.b.add(whole, i)
+        return [v.b.fadd(sums[0], v.b.fmul(at(one, place, v.scalar), at(other, place, v.scalar)))]
+
+    (total,) = v.loop(v.b.sub(count, whole), 1, [v.reduce_add(sums)], left_over)
+    return total
+
+
+@vector_code(returns=NUMBER)
 def peek(v: Vectors, address: ir.Value) -> ir.Value:
     """The number at an address in scratch."""
     return v.load(v.pointer(address), v.scalar)

@@ -8,14 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import observe as kernel, recompute
+from clearhead.kernels import recompute
 from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import launch_kernel, operations, plan_of, run, without_values
-from clearhead.kernels.observe import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import cell_bits, cells_of, positions_in_cells, shape_of, watching_plan
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
+from clearhead.kernels.watch import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch, notes_for
+
+OBSERVE = Kernel("clearhead.kernels.observe")
 
 
 class Observation(NamedTuple):
@@ -145,7 +148,7 @@ class _Watching:
         maps = self.maps if cells == list(range(self.cells[0])) else [_of_rows(x, len(cells)) for x in self.maps]
         received = np.zeros((parts, *strip.lead, strip.n_k), strip.kind)
         described, own_rows = Description(strip, plan), np.array(part_rows)
-        notes = kernel.notes_for(strip.kind.itemsize, strip.n_k, self.kept)
+        notes = notes_for(strip.kind.itemsize, strip.n_k, self.kept)
         map_sum, map_count = (described.matrix(x) if x.size else ABSENT for x in maps)
         watch = Watch(
             job=described.job(output, lse, self.sums.of((..., rows))),
@@ -170,7 +173,7 @@ class _Watching:
             counting=self.counting,
             notes=notes,
         )
-        launch_kernel(kernel.run, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
+        launch_kernel(OBSERVE, watch, strip, plan.tasks, plan.scratch.end + notes.end, 1.2 * operations(strip))
         self.received += received.sum(axis=0, dtype=np.float64)
         if maps is not self.maps:
             for whole, part in zip(self.maps, maps, strict=True):

@@ -12,11 +12,10 @@ A task has several panels of one head in a row, and sums over queries that are i
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
+from clearhead.kernels.compiler import for_pairs, helper, kernel, twin
 from clearhead.kernels.forward import (
     begin,
     finish,
@@ -24,8 +23,8 @@ from clearhead.kernels.forward import (
     mix_tile,
     split_inverse,
 )
-from clearhead.kernels.gemm import WIDEST, mix
-from clearhead.kernels.job import BLOCK, EMPTY, NOWHERE, Block, Job, Strided
+from clearhead.kernels.gemm import mix
+from clearhead.kernels.job import BLOCK, EMPTY, LN2, LOG2E, NOWHERE, Block
 from clearhead.kernels.memory import (
     Rows,
     all_finite,
@@ -58,73 +57,12 @@ from clearhead.kernels.scores import (
 from clearhead.kernels.shaping import soften_and_keep
 from clearhead.kernels.statistics import catch_up, rank, read_statistics
 from clearhead.kernels.strange import note_allowed
-from clearhead.kernels.structs import WORD, addressed, laid_out, view
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.struct_types import addressed, view
+from clearhead.kernels.structs import WORD
 from clearhead.kernels.tasks import taken
-from clearhead.kernels.tile import LN2, LOG2E, Tile
+from clearhead.kernels.tile import Tile
+from clearhead.kernels.watch import NO_COUNT, ONE_COUNT, Watch
 from clearhead.kernels.weighing import add_row, weigh_scores
-
-# What Watch.counting says: places are not counted, for the first head only as all have the same mask, for every head.
-NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
-
-
-class Notes(NamedTuple):
-    """Addresses of what an observer writes down besides the forward's scratch. Rows are queries unless said."""
-
-    tops: int  # (blocks, width): the largest score when a block of keys had been done
-    states: int  # (blocks,): what the mask leaves of a block
-    moment: int  # (width,): Σ exponential · (score − top)
-    inverse: int  # (width,): 1 / Σ exponential; 0 for a query with no key left, −1 where there is no query
-    factor: int  # (width,): what makes weights of a block's exponentials
-    share: int  # (width,): how much of a query's weights counts in what keys receive
-    position: int  # (width,): where a query stands among the keys
-    distance: int  # (width,): Σ weight · distance
-    best: int  # (kept, width)
-    best_keys: int  # (kept, width)
-    sums: int  # (BLOCK, width): weights summed over the cells of keys
-    counts: int  # (BLOCK, width)
-    turned: int  # (width, BLOCK)
-    exponentials: int  # (n_k, width)
-    end: int
-
-
-def notes_for(itemsize: int, n_k: int, kept: int) -> Notes:
-    """Where each part of the notes lies."""
-    width = WIDEST * TARGET.lanes(itemsize)
-    blocks = n_k // BLOCK + 1
-    cells = (BLOCK + width) * width  # with what fills up the last vector of cells
-    notes: Notes = laid_out(
-        Notes, itemsize, tops=blocks * width, states=blocks, moment=width, inverse=width, factor=width, share=width,
-        position=width, distance=width, best=kept * width, best_keys=kept * width,
-        sums=cells, counts=cells, turned=cells, exponentials=n_k * width,
-    )  # fmt: skip
-    return notes
-
-
-class Watch(NamedTuple):
-    """A call to be watched, and where what is found goes: of each query, of each key, and of each cell of a map."""
-
-    job: Job
-    entropy: Strided
-    peak: Strided
-    distance: Strided
-    best: Strided  # a row for each query
-    best_keys: Strided
-    received: Strided
-    share: Strided  # how much of each query's weights counts in what keys receive
-    map_sum: Strided  # a row for each cell of queries
-    map_count: Strided
-    parts: int  # into which a head's panels are dealt
-    part_panels: int  # how many panels each part has
-    part_rows: int  # address of the first row of the map that is each part's own
-    part_step: int  # bytes from one part's sums over queries to the next's
-    kept: int  # best keys of each query
-    query_bits: int  # query i, of all there are, lies in row i >> query_bits of the map
-    key_bits: int
-    first_query: int  # number of the first query here
-    position: int  # of that one among the keys
-    counting: int
-    notes: Notes
 
 
 @kernel
@@ -146,7 +84,7 @@ def run(like, address, memory, progress, most):
 mix_wide_tile = twin(mix_tile, mix_panel=mix)  # of panels of full width
 
 
-@inlined
+@helper
 def watch_panel(watch, scratch, notes, panel):
     """One panel: from its queries to its output, then from its exponentials to its statistics."""
     job = watch.job
@@ -250,7 +188,7 @@ def spoil_block(watch, scratch, notes, panel, block):
             spoil_query(job, scratch, block.keys, notes.exponentials + block.key * width * size, i, 0.0)
 
 
-@inlined
+@helper
 def look_at_block(watch, notes, panel, block, received):
     """One block of weights, a cell of the map after another."""
     job = watch.job
@@ -341,7 +279,7 @@ def weigh_best(watch, scratch, notes):
     weigh_scores(like, Tile(notes.best, watch.kept, width), scratch.top, notes.inverse, notes.factor)
 
 
-@inlined
+@helper
 def write_best(watch, notes, panel, i, share):
     """The largest weights of a panel's query i, and the keys they are on."""
     job, best, best_keys = watch.job, watch.best, watch.best_keys

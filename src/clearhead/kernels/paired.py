@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined
+from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import Rows, cast, clear, fill, round_up, size_of
 from clearhead.kernels.pairs import WORD, clear_strange, mix_pairs, pair_keys, round_tile
 from clearhead.kernels.scores import block_rows, drop_tile, multiply_key_pairs, shape_scores, stored_rows
@@ -18,7 +18,7 @@ from clearhead.kernels.thin import thin_mix_pairs, thin_scores_pairs
 from clearhead.kernels.tile import Tile
 
 
-@inlined
+@helper
 def attend_pairs(job, scratch, panel, block, careful, alpha):
     """One tile: scores, what the options make of them, softmax, and the values mixed in."""
     like, width = job.like, panel.width
@@ -72,7 +72,7 @@ def round_weights(job, scratch, panel, block):
     round_tile(like, Tile(scratch.tile, keys + keys % 2, width), scratch.pairs)
 
 
-@inlined
+@helper
 def mix_rounded(job, scratch, panel, block, values, guarded, alpha):
     """Add the values, weighed by what was rounded, to those mixed so far, times alpha; 0 if there are none."""
     like, d_v = job.like, job.d_v
@@ -85,7 +85,7 @@ def mix_rounded(job, scratch, panel, block, values, guarded, alpha):
         add_strange(job, scratch, numbers, Tile(scratch.tile, block.keys, panel.width))
 
 
-@inlined
+@helper
 def mix_kept(job, scratch, panel, block, values, guarded, alpha):
     """Round a tile of exponentials, which somebody else needs too, and mix the values by them."""
     round_weights(job, scratch, panel, block)

@@ -17,8 +17,6 @@ from numba.core import cgutils
 
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.gemm import (
-    MIDDLE,
-    WIDEST,
     Operand,
     Product,
     Way,
@@ -27,6 +25,7 @@ from clearhead.kernels.gemm import (
     onto_rescaled,
     products,
 )
+from clearhead.kernels.target import MIDDLE, WIDEST
 from clearhead.kernels.tile import Tile, each_column
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
@@ -82,24 +81,18 @@ def of_pairs(v: Vectors) -> Way:
     return Way(I32, v.words, lambda x, y, total: dot(v, x, y, total))
 
 
-@vector_code
-def multiply_pairs(
-    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, scale: ir.Value
-) -> None:
+def multiply_pairs(v: Vectors, product: Product, scale: ir.Value) -> None:
     """C[rows, width] = scale · A · B, where A and B are words of two bfloat16 along the depth."""
-    by_chunks(v, of_pairs(v), Product(rows, vectors, a, b, c, depth), v.splat(scale))
+    by_chunks(v, of_pairs(v), product, v.splat(scale))
 
 
-@vector_code
-def multiply_add_pairs(
-    v: Vectors, rows: int, vectors: int, a: Operand, b: ir.Value, c: ir.Value, depth: ir.Value, alpha: ir.Value
-) -> None:
+def multiply_add_pairs(v: Vectors, product: Product, alpha: ir.Value) -> None:
     """C[r, :] = C[r, :] · alpha[:] + A · B, where A and B are words of two bfloat16 along the depth."""
-    onto_rescaled(v, of_pairs(v), Product(rows, vectors, a, b, c, depth), alpha)
+    onto_rescaled(v, of_pairs(v), product, alpha)
 
 
-_wide, _middle, _narrow = (products(n, multiply_pairs, "pairs") for n in (WIDEST, MIDDLE, 1))
-_wide_add, _middle_add, _narrow_add = (products(n, multiply_add_pairs, "pairs_add") for n in (WIDEST, MIDDLE, 1))
+_wide, _middle, _narrow = (products(n, multiply_pairs) for n in (WIDEST, MIDDLE, 1))
+_wide_add, _middle_add, _narrow_add = (products(n, multiply_add_pairs) for n in (WIDEST, MIDDLE, 1))
 
 
 @helper
@@ -128,7 +121,7 @@ def mix_pairs(like, vectors, values, weights, mixed, columns, count, alpha):
         _middle_add(like, a, weights, mixed, columns, depth, alpha)
 
 
-add_columns_pairs = columns_adder(_wide_add, _middle_add, _narrow_add, "add_columns_pairs")
+add_columns_pairs = columns_adder(_wide_add, _middle_add, _narrow_add)
 
 
 @vector_code

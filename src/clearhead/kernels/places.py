@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined, twin
+from clearhead.kernels.compiler import helper, twin
 from clearhead.kernels.job import FULL, NO_BIAS
 from clearhead.kernels.memory import all_finite, cast, clear, peek_flag, poke, size_of
 from clearhead.kernels.scores import multiply_key_pairs, multiply_keys, shape_scores
@@ -18,7 +18,7 @@ from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import count_allowed
 
 
-@inlined
+@helper
 def score_block(job, scratch, panel, block, counting, spoilt):
     """The scores of a block; returns whether scratch.allowed has the places that are not masked, as scores cannot tell.
 

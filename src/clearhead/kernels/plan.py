@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels.formats import BFLOAT16, stored_kind
-from clearhead.kernels.gemm import MIDDLE, PANEL, WIDEST
+from clearhead.kernels.gemm import PANEL
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
+from clearhead.kernels.storage import BFLOAT16, stored_kind
 from clearhead.kernels.structs import PAIRS
-from clearhead.kernels.target import TARGET
-from clearhead.kernels.thin import is_thin
+from clearhead.kernels.target import MIDDLE, TARGET, WIDEST
 from clearhead.matrices import cell_length
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
@@ -24,6 +23,8 @@ LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
 FEW_BACKWARD_TASKS = 8  # the same for the backward pass, whose tasks have all queries of a head
 LEAST_BACKWARD_SPLIT = 2 * BLOCK
 SHARED_TASKS = 16  # parts of the keys when all heads add to one bias and so cannot go side by side
+MOST_THIN = 8  # queries that are multiplied the way of `thin`; with more, the other way is as fast
+LEAST_THIN_LANES = 4  # numbers of a vector, without which there is no such way
 MOST_PARTS = 16  # into which an observation deals a head's panels: each sums over its own queries what keys receive
 
 
@@ -180,6 +181,11 @@ def _forward_vectors(shape: Shape, rows: int) -> int:
 def _vectors_for(rows: int, lanes: int) -> int:
     """How many vectors wide a panel has to be for so many queries."""
     return 1 if rows <= lanes else MIDDLE if rows <= MIDDLE * lanes else WIDEST
+
+
+def is_thin(rows: int, d: int, d_v: int, lanes: int) -> bool:
+    """Whether a panel has so few queries that the products of `thin` are faster. lanes: numbers loaded at once."""
+    return rows <= MOST_THIN and lanes >= LEAST_THIN_LANES and d % lanes == 0 and d_v % lanes == 0
 
 
 def cell_bits(n: int, size: int) -> int:

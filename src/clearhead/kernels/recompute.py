@@ -19,13 +19,16 @@ import numpy as np
 
 from clearhead import masks
 from clearhead.call import STRIP, Call
-from clearhead.kernels import windows as kernel
 from clearhead.kernels.description import Description
 from clearhead.kernels.job import ABSENT
 from clearhead.kernels.launch import launch_kernel, operations, without_values
+from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import MOST_PARTS, Plan, positions_in_cells, shape_of, window_plan
 from clearhead.kernels.sums import Sums
+from clearhead.kernels.window_job import Weighing, cell_scratch
 from clearhead.matrices import Pooled
+
+WINDOWS = Kernel("clearhead.kernels.windows")
 
 Index = slice | np.ndarray  # of queries or keys
 
@@ -41,8 +44,8 @@ def weights(call: Call, sums: Sums, rows: Index = slice(None), cols: Index = sli
         plan = window_plan(shape_of(window))
         described = Description(window, plan)
         launch_kernel(
-            kernel.run,
-            kernel.Weighing(
+            WINDOWS,
+            Weighing(
                 job=described.job(window.v, None, sums.of((..., chosen))),
                 weights=described.matrix(result[..., part, :]),
                 map_sum=ABSENT,
@@ -53,7 +56,7 @@ def weights(call: Call, sums: Sums, rows: Index = slice(None), cols: Index = sli
                 parts=plan.panels,
                 part_panels=1,
                 part_rows=0,
-                cell=kernel.cell_scratch(call.kind.itemsize, plan.width),
+                cell=cell_scratch(call.kind.itemsize, plan.width),
             ),
             window,
             plan.tasks,
@@ -143,8 +146,8 @@ def _pool(window: Call, sums: Sums, first: int, bits: tuple[int, int], found: Po
     maps = Pooled(*(np.zeros((*x.shape[:-2], own_rows[-1], x.shape[-1]), x.dtype) for x in found))
     described = Description(window, plan)
     launch_kernel(
-        kernel.run,
-        kernel.Weighing(
+        WINDOWS,
+        Weighing(
             job=described.job(window.v, None, sums)._replace(tasks=plan.heads * len(cells)),
             weights=ABSENT,
             map_sum=described.matrix(maps.total),
@@ -155,7 +158,7 @@ def _pool(window: Call, sums: Sums, first: int, bits: tuple[int, int], found: Po
             parts=len(cells),
             part_panels=panels,
             part_rows=own_rows.ctypes.data,
-            cell=kernel.cell_scratch(window.kind.itemsize, plan.width),
+            cell=cell_scratch(window.kind.itemsize, plan.width),
         ),
         window,
         plan.heads * len(cells),
@@ -267,4 +270,4 @@ def _masks(call: Call) -> bool:
 
 
 def _room(call: Call, plan: Plan) -> int:
-    return plan.scratch.end + kernel.cell_scratch(call.kind.itemsize, plan.width).end
+    return plan.scratch.end + cell_scratch(call.kind.itemsize, plan.width).end

@@ -9,10 +9,10 @@ thread, and it comes back to Python every few milliseconds, so that Ctrl-C is he
 from __future__ import annotations
 
 import array
+import copy
 import functools
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ import numpy as np
 from clearhead import checks
 from clearhead.kernels import teams
 from clearhead.kernels.crew import Crew, crew
-from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round, entry
+from clearhead.kernels.machine_code import Kernel
+from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round
 from clearhead.kernels.structs import WORD
 from clearhead.kernels.teams import Team, torchs_team
 
@@ -29,9 +30,6 @@ SPEED = 100  # operations that one thread does in a nanosecond, roughly
 LEAST = 1e6  # operations that are worth sharing with one who is awake
 SMALL = 4e6  # and with one who has to be woken
 TURN = 2e9  # operations between two looks at whether Ctrl-C was pressed, about 20 ms
-
-# kernel(a number of its type, address of its description, of scratch, of its progress, most tasks) → tasks done
-Kernel = Callable[[Any, int, int, int, int], int]
 
 _threads: int | None = None  # what set_num_threads or the environment says; 0 for nothing
 
@@ -100,22 +98,32 @@ def scratch(size: int) -> int:
 class Work:
     """What is to be done, as far as it is the same in all calls like one."""
 
-    __slots__ = ("alone", "entry", "kernel", "kind", "large", "like", "room", "shared", "tasks", "turn")
+    __slots__ = ("alone", "kernel", "large", "room", "run", "shared", "tasks", "turn")
 
     def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
-        """`tasks` that take so many operations together, in each thread with so many bytes of scratch."""
-        self.kernel, self.kind, self.tasks, self.room = kernel, kind, tasks, room
-        self.like = kind.type(0)
+        """`tasks` that take so many operations together, in each thread with so many bytes of scratch.
+
+        kernel: of the addresses of its description, of scratch, of its progress, and the most tasks → tasks done
+        """
+        self.kernel, self.run, self.tasks, self.room = kernel.address(kind), kernel.function(kind), tasks, room
+        self._takes(operations)
+
+    def _takes(self, operations: float) -> None:
         self.alone = operations / SPEED  # nanoseconds that one thread would take
-        self.turn = max(1, int(TURN * tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
-        self.shared = operations > LEAST and tasks > 1
+        self.turn = max(1, int(TURN * self.tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
+        self.shared = operations > LEAST and self.tasks > 1
         self.large = operations > SMALL
-        self.entry = entry(kernel, kind) if self.shared else 0
+
+    def taking(self, operations: float) -> Work:
+        """The same with another number of operations in all."""
+        other = copy.copy(self)
+        other._takes(operations)
+        return other
 
     def round(self, job: int = 0) -> array.array[int]:
         """What the threads share that do the job at an address. The words of the job itself may be added behind."""
         words = Round(
-            next=0, stop=0, kernel=self.entry, bits=8 * self.kind.itemsize, job=job, memory=0, room=self.room,
+            next=0, stop=0, kernel=self.kernel, job=job, memory=0, room=self.room,
             most=self.turn, places=0, joined=0, latest=0, given=0, done=0,
         )  # fmt: skip
         return array.array("q", words)
@@ -141,8 +149,8 @@ def spread(work: Work, words: array.array[int]) -> None:
 
 def _lead(work: Work, words: array.array[int]) -> None:
     """Do tasks in the calling thread until there are no more."""
-    kernel, job, memory, address, most = work.kernel, words[JOB], words[MEMORY], words.buffer_info()[0], work.turn
-    while kernel(work.like, job, memory, address, most) == most:
+    run, job, memory, address, most = work.run, words[JOB], words[MEMORY], words.buffer_info()[0], work.turn
+    while run(job, memory, address, most) == most:
         pass
 
 

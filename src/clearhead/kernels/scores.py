@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearhead.kernels.compiler import helper, inlined
-from clearhead.kernels.formats import FLOAT32, FLOAT64, read_row
+from clearhead.kernels.compiler import helper
+from clearhead.kernels.formats import read_row
 from clearhead.kernels.gemm import panel_vectors, score, score_panel
-from clearhead.kernels.job import EMPTY, FULL, MIXED, NO_BIAS, RELATIVE_BIAS, Panel
+from clearhead.kernels.job import EMPTY, FULL, LOG2E, MIXED, NO_BIAS, RELATIVE_BIAS, Panel
 from clearhead.kernels.memory import (
     Rows,
     cast,
@@ -33,9 +33,10 @@ from clearhead.kernels.memory import (
 )
 from clearhead.kernels.pairs import STORED, WORD as PAIR, clear_stored, copy_stored, score_pairs
 from clearhead.kernels.shaping import add_relative, add_tile, cap, drop, keep_period, keep_ranges, stretch
+from clearhead.kernels.storage import FLOAT32, FLOAT64
 from clearhead.kernels.structs import AXES, WORD
 from clearhead.kernels.thin import thin_scores
-from clearhead.kernels.tile import LOG2E, UNROLL, Tile
+from clearhead.kernels.tile import UNROLL, Tile
 
 
 @helper
@@ -182,7 +183,7 @@ def load_residues(job, scratch, panel):
         poke_integer(job.like, scratch.residue + i * size, residue)
 
 
-@inlined
+@helper
 def tile_state(job, scratch, panel, key, keys):
     """Whether the mask leaves nothing, everything or some of a tile."""
     state = FULL if job.period == 1 else MIXED
@@ -224,7 +225,7 @@ def flags_state(job, panel, key, keys):
     return EMPTY if count == 0 else (FULL if count == panel.rows * keys else MIXED)
 
 
-@inlined
+@helper
 def score_tile(job, scratch, panel, block):
     """A tile's scores, and what the options make of them."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
@@ -235,14 +236,14 @@ def score_tile(job, scratch, panel, block):
     shape_scores(job, scratch, panel, block)
 
 
-@inlined
+@helper
 def multiply_keys(job, scratch, panel, block):
     """The products of a block of keys with a panel of queries of any width, scaled, into the tile."""
     keys = block_rows(job, job.key, panel.head, block, scratch.keys, job.d)
     score(job.like, panel.vectors, keys, scratch.queries, scratch.tile, block.keys, job.d)
 
 
-@inlined
+@helper
 def multiply_key_pairs(job, scratch, panel, block):
     """The same of pairs."""
     like = job.like
@@ -275,7 +276,7 @@ def block_rows(job, array, head, block, target, columns):
     return Rows(target, columns * size)
 
 
-@inlined
+@helper
 def shape_scores(job, scratch, panel, block):
     """softcap → bias → mask, on one tile; the scale is in the queries."""
     like = job.like

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from clearhead.kernels.job import LOG2E
 from clearhead.kernels.pairs import rounded
 from clearhead.kernels.tile import (
-    LOG2E,
     MINUS_INF,
     Tile,
     beside_of,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from clearhead.kernels.gemm import WIDEST
+from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I32, Fields, Vectors, vector_code
 

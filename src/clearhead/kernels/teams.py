@@ -19,11 +19,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from numba.core import types
+from clearhead.kernels.machine_code import Kernel
+from clearhead.kernels.rounds import CLOCK, LATEST
 
-from clearhead.kernels.atomics import CLOCK
-from clearhead.kernels.rounds import LATEST, as_one_of_a_team, entry_for
-
+MEMBER = Kernel("clearhead.kernels.serving", "as_one_of_a_team", numbers=1)
 PROMPT = 50_000  # nanoseconds: a team that begins so soon is neither asleep nor kept from its cores
 FIRST_PAUSE, LONGEST_PAUSE = 16, 1024  # calls that go another way before the team is tried again
 LIBRARY = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
@@ -43,7 +42,7 @@ class Team:
 
     @functools.cached_property
     def member(self) -> int:
-        return entry_for(as_one_of_a_team, types.intp)
+        return MEMBER.address()
 
     def is_worth(self, nanoseconds: float) -> bool:
         """Whether a call that takes one thread so long is sooner done by the team, as far as is known."""

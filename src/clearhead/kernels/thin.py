@@ -21,12 +21,6 @@ from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I16, I32, Vectors, vector_code
 
 FOUR = 4  # queries, and keys or vectors of columns: 16 sums in registers
-MOST = 8  # queries; with more, the other way is as fast
-
-
-def is_thin(rows: int, d: int, d_v: int, lanes: int) -> bool:
-    """Whether a panel has so few queries that these products are the faster ones. lanes: numbers loaded at once."""
-    return rows <= MOST and lanes >= FOUR and d % lanes == 0 and d_v % lanes == 0
 
 
 @helper
@@ -72,7 +66,7 @@ def thin_mix_pairs(job, scratch, values, rows, count, alpha):
 def dots(v: Vectors, keys: Rows, queries: ir.Value, d: ir.Value, tile: Tile) -> None:
     """Four neighbours of a tile's row, for each key: its products with four rows of queries.
 
-    Does nothing where a vector has fewer lanes than that: `is_thin` never asks.
+    Does nothing where a vector has fewer lanes than that: `plan.is_thin` never says so.
     """
     if v.lanes < FOUR:
         return

@@ -9,7 +9,6 @@ of it again in `weighing`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,8 +18,6 @@ from clearhead.kernels.vector import Vectors
 
 UNROLL = 4  # rows per turn: enough independent work to hide the latency of max and add
 MINUS_INF = float("-inf")
-LOG2E = math.log2(math.e)
-LN2 = math.log(2)
 
 
 class Tile(NamedTuple):

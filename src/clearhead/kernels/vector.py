@@ -22,7 +22,7 @@ from numba.core.types.containers import BaseNamedTuple
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
-from clearhead.kernels.structs import Struct
+from clearhead.kernels.struct_types import Struct
 from clearhead.kernels.target import TARGET
 
 BYTE, I16, I32, I64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
@@ -229,7 +229,7 @@ class Fields:
         return self._kind.read(self._builder, self._address, name)
 
 
-def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types.void) -> Any:
+def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types.void, apart: str = "") -> Any:
     """Make a function that kernels call of one that writes vector code.
 
         @vector_code
@@ -239,10 +239,11 @@ def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types
 
     `like` is a number of the element type and says what `v` works in. Whole numbers arrive as 64-bit integers, others
     in the element type, NamedTuples as NamedTuples of such, structs with their fields; a parameter that is annotated
-    `int` must be a constant and arrives as one. `returns`: NUMBER, or a type of numba's.
+    `int` must be a constant and arrives as one. `returns`: NUMBER, or a type of numba's. It is written into its
+    callers, or where it is long and has several, `apart`: as a function of its own, of this name, that returns nothing.
     """
     if write is None:
-        return functools.partial(vector_code, returns=returns)
+        return functools.partial(vector_code, returns=returns, apart=apart)
     hints = typing.get_type_hints(write)
     names = list(inspect.signature(write).parameters)[1:]
 
@@ -252,13 +253,19 @@ def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types
             for name, argument in zip(names, arguments, strict=True)
         ]
 
-        def codegen(context: Any, builder: ir.IRBuilder, _: Any, values: Any) -> Any:
+        def written(builder: ir.IRBuilder, values: Sequence[ir.Value]) -> Any:
             given = (
                 argument.literal_value if hints[name] is int else _given(builder, kind, value)
-                for name, argument, kind, value in zip(names, arguments, kinds, values[1:], strict=True)
+                for name, argument, kind, value in zip(names, arguments, kinds, values, strict=True)
             )
-            written = write(Vectors(builder, like), *given)
-            return context.get_dummy_value() if written is None else written
+            return write(Vectors(builder, like), *given)
+
+        def codegen(context: Any, builder: ir.IRBuilder, _: Any, values: Any) -> Any:
+            if apart:
+                builder.call(_function(builder.module, f"clearhead.{apart}.{like}", values[1:], written), values[1:])
+                return context.get_dummy_value()
+            value = written(builder, values[1:])
+            return context.get_dummy_value() if value is None else value
 
         return (like if returns is NUMBER else returns)(like, *kinds), codegen
 
@@ -268,6 +275,20 @@ def vector_code(write: Callable[..., Any] | None = None, *, returns: Any = types
     )
     define.__name__, define.__doc__ = write.__name__, write.__doc__
     return intrinsic(prefer_literal=any(hints[name] is int for name in names))(define)
+
+
+def _function(
+    module: ir.Module, name: str, values: Sequence[ir.Value], write: Callable[[ir.IRBuilder, Sequence[ir.Value]], Any]
+) -> ir.Function:
+    """The function of this name in a module, written there if it is not yet. Linked together, namesakes become one."""
+    found = module.globals.get(name)
+    if found is None:
+        found = ir.Function(module, ir.FunctionType(ir.VoidType(), [value.type for value in values]), name)
+        found.linkage = "linkonce_odr"
+        builder = ir.IRBuilder(found.append_basic_block())
+        write(builder, found.args)
+        builder.ret_void()
+    return found
 
 
 def _passed_as(like: types.Type, kind: types.Type) -> types.Type:

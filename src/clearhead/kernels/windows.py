@@ -8,12 +8,11 @@ them is ever there.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from clearhead.kernels.compiler import for_pairs, helper, inlined, kernel, twin
+from clearhead.kernels.compiler import for_pairs, helper, kernel, twin
 from clearhead.kernels.formats import write_row
 from clearhead.kernels.forward import split_inverse
-from clearhead.kernels.job import BLOCK, EMPTY, Block, Job, Strided
+from clearhead.kernels.job import BLOCK, EMPTY, Block
 from clearhead.kernels.memory import (
     Rows,
     add_double,
@@ -39,41 +38,12 @@ from clearhead.kernels.scores import (
     tile_state,
     whole_panel,
 )
-from clearhead.kernels.structs import WORD, addressed, laid_out, view
+from clearhead.kernels.struct_types import addressed, view
+from clearhead.kernels.structs import WORD
 from clearhead.kernels.tasks import taken
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import pool_weights, weigh_scores
-
-
-class CellScratch(NamedTuple):
-    """Addresses of one cell of keys: a number for each query of a panel."""
-
-    sums: int
-    peaks: int
-    counts: int
-    end: int
-
-
-class Weighing(NamedTuple):
-    """A window of weights: the call is that of its queries and keys alone, with the sums of the whole call."""
-
-    job: Job
-    weights: Strided  # to be written, if there is an address
-    map_sum: Strided  # else to be pooled: float64, a row for each cell of queries that a part has queries in
-    map_peak: Strided
-    map_count: Strided  # int64
-    query_bits: int  # a cell is 2^query_bits queries
-    key_bits: int
-    parts: int  # into which a head's panels are dealt; each adds to rows of the map that are its own
-    part_panels: int
-    part_rows: int  # address of the first row of each part
-    cell: CellScratch
-
-
-def cell_scratch(itemsize: int, width: int) -> CellScratch:
-    """Where each part of the scratch for a cell lies."""
-    cell: CellScratch = laid_out(CellScratch, itemsize, sums=width, peaks=width, counts=width)
-    return cell
+from clearhead.kernels.window_job import Weighing
 
 
 @kernel
@@ -92,7 +62,7 @@ def run(like, address, memory, progress, most):
     return done
 
 
-@inlined
+@helper
 def weigh_panel(window, scratch, cell, panel):
     """The weights of one panel on all keys of its task."""
     job = window.job
@@ -160,7 +130,7 @@ def write_weights(window, scratch, panel, block):
         write_row(array, scratch.bias_rows + i * padded * size, target, block.keys, scratch.spare)
 
 
-@inlined
+@helper
 def pool_block(window, scratch, cell, panel, block, noted):
     """A tile of scores, as weights, into the cells of the map, one cell of keys after another."""
     job = window.job

@@ -14,7 +14,6 @@ import torch
 
 from clearhead import kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.kernels.description import address_of
 from clearhead.kernels.known import Known
 from clearhead.kernels.known_gradients import Addresses, KnownGradients
 from clearhead.tensors import to_numpy, to_torch
@@ -211,7 +210,7 @@ def derived(inputs: Inputs, results: Results, given: Given) -> tuple[torch.Tenso
         sums=sums,
     )
     if key is not None:
-        kernels.known_gradients.remember(key, call, sums, to_numpy(gradient))
+        kernels.known_gradients.remember(key, call, sums, to_numpy(results.output), to_numpy(gradient))
     return tuple(
         to_torch(np.require(g, requirements="C")).to(x.dtype) if need and g is not None and x is not None else None
         for g, x, need in zip(found, inputs.tensors, given.wanted, strict=True)
@@ -229,7 +228,7 @@ def _key_of(inputs: Inputs, results: Results, gradient: torch.Tensor) -> Hashabl
         return None
     if not (results.top.is_contiguous() and results.total.is_contiguous()):
         return None
-    wanted = gradient.stride(), gradient.dtype
+    wanted = gradient.stride(), gradient.dtype, results.output.stride()
     mask = mask.mask if isinstance(mask, masks.Once) else mask
     return key_of(inputs.q, inputs.k, inputs.v, mask, options["scale"], options["softcap"], wanted)
 
@@ -239,12 +238,10 @@ def _filled_gradients(
 ) -> tuple[torch.Tensor, ...]:
     """The gradients of q, k and v, of a call like one before."""
     q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
-    delta = kernels.gradients.delta_of(to_numpy(gradient), to_numpy(results.output), known.kind)
     d_q = q.new_empty(q.shape if known.splits == 1 else (known.splits, *q.shape), dtype=kind)
     d_k, d_v = k.new_empty(k.shape, dtype=kind), v.new_empty(v.shape, dtype=kind)
-    top, total, given = results.top.data_ptr(), results.total.data_ptr(), gradient.data_ptr()
-    own = address_of(delta), d_q.data_ptr(), d_k.data_ptr(), d_v.data_ptr()
-    known.fill(Addresses(q.data_ptr(), k.data_ptr(), v.data_ptr(), top, total, given, *own))
+    tensors = q, k, v, results.top, results.total, results.output, gradient, d_q, d_k, d_v
+    known.fill(Addresses._make([x.data_ptr() for x in tensors]))
     if known.splits > 1:
         d_q = to_torch(d_q.numpy().sum(axis=0))
     return d_q.to(q.dtype), d_k.to(k.dtype), d_v.to(v.dtype)
