@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from clearhead.text.labels import SPACE, labels_of
+from clearhead.text.labels import BREAKS, SPACE, labels_of
 from clearhead.text.spans import Spans, token_spans
 from clearhead.text.words import group_labels, word_groups
 from clearhead.traces import conversations
@@ -79,7 +79,8 @@ class Reading(NamedTuple):
                 "tells what they read as"
             )
         numbers = word_groups(self.spans.text, self.spans.offsets, by)
-        names = [name.replace(SPACE, " ").strip() or name for name in group_labels(self.labels, numbers)]
+        edges = " " + "".join(BREAKS.values())
+        names = [name.replace(SPACE, " ").strip(edges) or name for name in group_labels(self.labels, numbers)]
         return Grouping(names, numbers, source)
 
 
