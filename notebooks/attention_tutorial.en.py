@@ -738,6 +738,28 @@ print("query 2,000 and the keys around it:", view.weights(head=0, rows=2000, col
 view.plot(scale="row", reduce="max")
 
 # %% [markdown]
+# ## 15. A whole model while it runs
+#
+# So far you handed queries and keys over. A model that exists already can simply be watched: `trace` keeps what every
+# head of every layer does until the block ends. Here it is the translator that comes along; a line of the table is a
+# layer, and each word in it a head.
+
+# %%
+with ch.trace(translator) as trace:
+    translator.translate(["고양이가 쥐를 잡았다"])
+whole = trace.calls[0].sequences[0]
+print(whole)
+print(whole.patterns())
+
+# %%
+whole.plot()
+
+# %% [markdown]
+# `whole.cross[0]` is a view like the one above, with every weight in it. A model of transformers is watched with the
+# same two lines, at 32,768 words as well as at eight, and then heads can be taken out while it runs: the page
+# *See every head of a model* goes on from here.
+
+# %% [markdown]
 # ## What you can do now
 #
 # You have computed attention by hand, written it in four lines, split it into heads, masked it, told it the order of

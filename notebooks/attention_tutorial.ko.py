@@ -740,6 +740,28 @@ print("쿼리 2,000과 그 둘레의 키:", view.weights(head=0, rows=2000, cols
 view.plot(scale="row", reduce="max")
 
 # %% [markdown]
+# ## 15. 돌아가는 모델 전체
+#
+# 지금까지는 쿼리와 키를 직접 건넸습니다. 이미 있는 모델은 그냥 지켜보면 됩니다. `trace`는 블록이 끝날 때까지 모든 층의
+# 모든 헤드가 하는 일을 기록합니다. 여기서는 함께 들어 있는 번역기를 봅니다. 표의 한 줄이 층 하나이고, 줄에 있는 낱말
+# 하나가 헤드 하나입니다.
+
+# %%
+with ch.trace(translator) as trace:
+    translator.translate(["고양이가 쥐를 잡았다"])
+whole = trace.calls[0].sequences[0]
+print(whole)
+print(whole.patterns())
+
+# %%
+whole.plot()
+
+# %% [markdown]
+# `whole.cross[0]`은 위에서 본 것과 같은 뷰이고, 모든 가중치가 그 안에 있습니다. transformers의 모델도 같은 두 줄로
+# 지켜볼 수 있습니다. 단어가 여덟 개일 때도, 32,768개일 때도 됩니다. 돌아가는 동안 헤드를 빼 볼 수도 있습니다. 그다음은
+# *모델의 모든 헤드 보기*에서 이어집니다.
+
+# %% [markdown]
 # ## 이제 할 수 있는 것
 #
 # 어텐션을 손으로 계산하고 네 줄로 썼습니다. 헤드로 나누고, 마스크를 씌우고, 단어의 순서를 알려 주고, 답을 바꾸지
