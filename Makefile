@@ -39,9 +39,10 @@ $(VENV)/bench: $(VENV)/torch
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-# typescript checks the types that the page's JavaScript claims; only developers need Node.
-node_modules/typescript: package.json
-	@command -v npm >/dev/null || { echo "make lint checks the page's JavaScript, which needs Node and npm: apt-get install nodejs npm" >&2; exit 1; }
+# typescript checks the types that the page's JavaScript claims, axe-core what a page is to somebody who cannot see it;
+# only developers need Node.
+node_modules/installed: package.json
+	@command -v npm >/dev/null || { echo "the page's JavaScript is checked and tested with Node and npm: apt-get install nodejs npm" >&2; exit 1; }
 	npm install --no-package-lock --no-fund --no-audit --silent
 	@touch $@
 
@@ -60,7 +61,7 @@ notebook: $(VENV)/docs ## run the tutorial in both languages into .ipynb files; 
 docs: $(VENV)/docs ## build the site, in both languages, as build/docs/html/index.html
 	$(BIN)/python -m docs.site $(ARGS)
 
-test: $(VENV)/dev ## run the whole test suite
+test: $(VENV)/dev node_modules/installed ## run the whole test suite
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; ARGS="--calls 5000" for more
@@ -69,7 +70,7 @@ sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; AR
 architectures: $(VENV)/dev ## run every architecture of transformers by its own attention and by ours; ARGS="llama t5"
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.hf.architectures $(ARGS)
 
-lint: $(VENV)/dev node_modules/typescript ## check style and types
+lint: $(VENV)/dev node_modules/installed ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
