@@ -320,7 +320,7 @@ function paintNames(surface, scene, box, shown) {
   const chosenK = [key, hover?.k ?? null];
   const rows = named(q0, q1, viewport.scale, NAMED);
   const widest = Math.max(...keys.slice(k0, Math.min(k1, k0 + 200)).map((name) => widthOf(shortened(name), LABEL)), 8);
-  const level = widest + 8 <= viewport.scale;
+  const level = widest + 4 <= viewport.scale;
   const columns = named(k0, k1, viewport.scale, NAMED);
   for (const q of placed(rows.positions, chosenQ, q0, q1, viewport.scale)) {
     const y = box.y + (q + 0.5 - viewport.y) * viewport.scale;
@@ -339,11 +339,11 @@ function paintNames(surface, scene, box, shown) {
     if (x < box.x || x > box.x + box.width) continue;
     const options = { size: LABEL, weight: strong ? 700 : 400, limit: level ? viewport.scale : box.y - 14 };
     const colour = strong ? colours.accent : colours.ink;
-    if (level) {
+    const room = keys.length > MANY ? widthOf(counted(keys.length), LABEL) + 8 : 0;
+    if (level || (!room && [...keys[k]].length === 1)) { // a syllable is never turned
       surface.text(shortened(keys[k]), x, box.y - 12, colour, { ...options, align: "center" });
       continue;
     }
-    const room = keys.length > MANY ? widthOf(counted(keys.length), LABEL) + 8 : 0;
     if (room) surface.text(counted(k), x, box.y - 7, strong ? colour : colours.quiet, { size: LABEL - 1, turned: true });
     surface.text(shortened(keys[k]), x, box.y - 7 - room, colour, { ...options, turned: true, limit: options.limit - room });
   }
