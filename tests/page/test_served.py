@@ -125,17 +125,15 @@ def test_a_coarser_tile_stands_in_and_what_is_out_of_sight_is_called_off(open_se
         }"""
     )
     look = "document.querySelector('clearhead-page').context.store.set({ window: [3000, 5000, %s] })"
+    shown = """() => {
+        const { context, head } = document.querySelector('clearhead-page');
+        return context.map.tiles.see(head.viewport, head.box).map(({ tile }) => tile && tile.level);
+    }"""
     page.evaluate(look % 0.3)
-    until(page, lambda: any(name.startswith("2 ") for name in tiles(page)))
+    until(page, lambda: set(page.evaluate(shown)) == {2})
     page.evaluate(look % 0.6)
     until(page, lambda: any(level == 1 for level, _, _ in page.evaluate("window.asked")))
-    parts = page.evaluate(
-        """() => {
-            const { context, head } = document.querySelector('clearhead-page');
-            return context.map.tiles.see(head.viewport, head.box).map(({ tile }) => tile && tile.level);
-        }"""
-    )
-    assert set(parts) == {2}
+    assert set(page.evaluate(shown)) == {2}
     page.evaluate(look.replace("3000, 5000", "0, 100") % 0.6)
     until(page, lambda: len(page.evaluate("window.calledOff")) > 0)
     assert not any(name.startswith("1 ") for name in tiles(page))

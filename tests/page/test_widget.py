@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from queue import Empty
 
 import pytest
@@ -55,11 +56,21 @@ def sent(widget, monkeypatch) -> list:
     return messages
 
 
+def without_a_loop(function, *arguments):
+    """Run in a thread of its own: in this one a loop is running wherever a browser is open."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *arguments).result()
+
+
 def test_questions_are_answered_over_the_comm(widget, monkeypatch):
     messages = sent(widget, monkeypatch)
-    widget._asked(widget, {"view": "v", "id": 3, "question": "trace"}, [])
-    widget._asked(widget, {"view": "v", "id": 4, "question": "head/0/1/row/7"}, [])
-    widget._asked(widget, {"view": "v", "id": 5, "question": "head/0/9/row/7"}, [])
+
+    def ask():
+        widget._asked(widget, {"view": "v", "id": 3, "question": "trace"}, [])
+        widget._asked(widget, {"view": "v", "id": 4, "question": "head/0/1/row/7"}, [])
+        widget._asked(widget, {"view": "v", "id": 5, "question": "head/0/9/row/7"}, [])
+
+    without_a_loop(ask)
     (first, header), (_, row), refused = messages
     assert first == {"view": "v", "id": 3}
     assert json.loads(header[0])["dress"] == "widget"
@@ -86,7 +97,7 @@ def test_what_is_called_off_is_not_computed(widget, monkeypatch):
             widget._asked(widget, {"view": "v", "id": number, "question": None}, [])
         await asyncio.sleep(0.05)
 
-    asyncio.run(asking())
+    without_a_loop(asyncio.run, asking())
     assert [content["id"] for content, _ in messages] == [2, 4]
     assert widget.answers.computed == 2
 
