@@ -15,11 +15,10 @@ from llvmlite import ir
 
 from clearhead.kernels.compiler import helper
 from clearhead.kernels.memory import lanes_of, size_of
-from clearhead.kernels.target import MIDDLE, TARGET, WIDEST
+from clearhead.kernels.target import MIDDLE, PANEL, TARGET, WIDEST
 from clearhead.kernels.vector import Vectors, vector_code
 
 ROWS = TARGET.rows
-PANEL = 2  # vectors of a panel of numbers in the forward pass: its tile stays in L1, 2 to 4 % faster than with 4
 NARROW_ROWS = 8  # of a tile one vector wide: as many sums as two multiply-add units have under way
 UNROLL = 2  # terms in a turn of the innermost loop: 1 % of the time of attention
 CHUNK = 32  # terms summed before they join the rest: three quarters of the error of one long sum, for 1 % of the time

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels.gemm import PANEL
 from clearhead.kernels.job import BLOCK, Scratch, scratch_for
 from clearhead.kernels.storage import BFLOAT16, stored_kind
 from clearhead.kernels.structs import PAIRS
-from clearhead.kernels.target import MIDDLE, TARGET, WIDEST
+from clearhead.kernels.target import MIDDLE, PANEL, TARGET, WIDEST
 from clearhead.matrices import cell_length
 
 FEW_TASKS = 16  # with fewer, the keys are split, so that there is something for every thread
