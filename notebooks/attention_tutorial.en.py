@@ -755,6 +755,14 @@ print(whole.patterns())
 whole.plot()
 
 # %% [markdown]
+# A figure stands still. The page does not: the next line writes one file, which opens in any browser, without a network.
+# Choose a head, click a word to see what it looked at, zoom in to a single weight, and walk through the translation step
+# by step.
+
+# %%
+print(whole.to_html("translator.html"))
+
+# %% [markdown]
 # `whole.cross[0]` is a view like the one above, with every weight in it. A model of transformers is watched with the
 # same two lines, at 32,768 words as well as at eight, and then heads can be taken out while it runs: the page
 # *See every head of a model* goes on from here.
