@@ -104,7 +104,7 @@ class TestCommitted:
         wanted = [
             cell
             for cell in cells(committed[language], "code")
-            if re.search(r"visualize_|plt\.show|\.plot\(s", cell.source)
+            if re.search(r"visualize_|plt\.show|(view|whole)\.plot\(", cell.source)
         ]
         assert drawn == wanted
         assert len(drawn) >= 8
