@@ -23,6 +23,17 @@ def test_one_rank_alone_is_one_machine(split):
     torch.testing.assert_close(lse, sums, rtol=0, atol=NOISE["float64"])
 
 
+@pytest.mark.parametrize("split", ["queries", "heads"])
+def test_what_is_constant_is_not_summed_over_the_ranks(split, monkeypatch):
+    q, k, v = (torch.randn(2, 3, 11, 5, dtype=torch.float64, requires_grad=True) for _ in range(3))
+    bias, sinks = torch.randn(3, 11, 11, dtype=torch.float64), torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    sent = []
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda x, **_: sent.append(tuple(x.shape)))
+    with group_of_one():
+        parallel.attention(q, k, v, split=split, bias=bias, sinks=sinks).sum().backward()
+    assert sent == [(3,)]
+
+
 def test_under_autocast_what_is_sent_is_small():
     q = torch.randn(2, 3, 11, 5)
     with group_of_one(), torch.autocast("cpu", torch.bfloat16):

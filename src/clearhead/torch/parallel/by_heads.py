@@ -178,7 +178,7 @@ def attend(joint: Joint, *, lse: bool) -> tuple[torch.Tensor, torch.Tensor | Non
     of_keys = Swap(joint.keys, [x.keys for x in heads])
     q, k, v = (with_heads(x, n) for x, n in zip((joint.q, joint.k, joint.v), _head_counts(call), strict=True))
     swaps = [of_queries, of_keys, of_keys]
-    q, k, v, *there = _Gathered.apply(swaps, joint.rank, joint.group, q, k, v, *joint.shared.there)
+    q, k, v, *there = _Gathered.apply(swaps, joint.rank, joint.group, q, k, v, *joint.shared.learned)
     own = heads[joint.rank].queries
     added = heads_added(joint, joint.shared.filled(there), own, call.heads)
     among = HeadRun(own.start, call.heads)

@@ -191,7 +191,7 @@ def attend(joint: Joint, *, lse: bool) -> tuple[torch.Tensor, torch.Tensor | Non
     planned = plan(joint)
     runs = [runs or [range(0)] for runs in planned.runs]  # a call without keys is the answer where none is needed
     flat = [run for each in runs for run in each]
-    fetched = _Fetched.apply(planned.routes, flat, joint.k, joint.v, *joint.shared.there)
+    fetched = _Fetched.apply(planned.routes, flat, joint.k, joint.v, *joint.shared.learned)
     count = len(flat)
     pieces = iter(zip(flat, fetched[:count], fetched[count : 2 * count], strict=True))
     shared = joint.shared.filled(fetched[2 * count :])

@@ -37,13 +37,14 @@ class Shared(NamedTuple):
     sinks: torch.Tensor | None = None
 
     @property
-    def there(self) -> list[torch.Tensor]:
-        return [x for x in self if x is not None]
+    def learned(self) -> list[torch.Tensor]:
+        """Those that need a gradient: what is constant is not to be differentiated and sent because others are."""
+        return [x for x in self if x is not None and x.requires_grad]
 
     def filled(self, tensors: Sequence[torch.Tensor]) -> Shared:
-        """The same with other tensors in the places of those that are there."""
+        """The same with other tensors in the places of those that need a gradient."""
         left = iter(tensors)
-        return Shared(*(None if x is None else next(left) for x in self))
+        return Shared(*(x if x is None or not x.requires_grad else next(left) for x in self))
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,11 @@ def _facts(tensors: Sequence[torch.Tensor], mask: Any, bias: Any, sinks: Any) ->
         facts[f"the type of {name}"] = str(x.dtype).removeprefix("torch.")
         facts[f"whether {name} needs a gradient"] = torch.is_grad_enabled() and x.requires_grad
     facts["mask"] = _numbers(mask) if isinstance(mask, torch.Tensor) else fingerprint(mask)
-    facts["bias"] = _numbers(bias, look=False) if isinstance(bias, torch.Tensor) else repr(bias)
+    if isinstance(bias, torch.Tensor):
+        facts["bias"] = _numbers(bias, look=False)
+    else:
+        learns = isinstance(bias, RelativeBias) and bias.table(1, 1).requires_grad
+        facts["bias"] = f"{bias!r}{', with a gradient' if learns else ''}"
     facts["sinks"] = _numbers(sinks) if isinstance(sinks, torch.Tensor) else sinks
     return facts
 
