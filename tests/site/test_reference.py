@@ -21,7 +21,7 @@ def placed() -> dict[str, str]:
     [(clearhead, "clearhead"), (clearhead.masks, "clearhead.masks"), (clearhead.torch, "clearhead.torch")],
 )
 def test_every_name_of_a_public_module_is_on_a_page(placed, module, path):
-    modules = {"biases", "masks", "patterns", "practice", "views"}
+    modules = {"biases", "masks", "patterns", "practice", "traces", "views"}
     names = {f"{path}.{name}" for name in module.__all__ if not name.startswith("__") and name not in modules}
     assert names <= placed.keys()
 

@@ -64,7 +64,7 @@ def test_traces_side_by_side_with_what_heads_do_to_a_number(tmp_path):
         made("llama")(tokens(1, 9))
     with ch.trace(made("llama"), ablate={(1, 0): "zero"}) as without, torch.no_grad():
         made("llama")(tokens(1, 9))
-    effects = Effects(trace.names, np.arange(8.0).reshape(2, 4), 1.0, "zero")
+    effects = Effects(dict(zip(trace.names, np.arange(8.0).reshape(2, 4), strict=True)), "Δ (zero)", 1.0, "zero")
     found = header(trace.to_html(tmp_path / "p.html", beside={"without 1.0": without}, effects=effects))
     assert found["traces"] == ["LlamaForCausalLM", "without 1.0"]
     assert [x["trace"] for x in found["layers"]] == [0, 0, 1, 1]

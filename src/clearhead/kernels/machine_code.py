@@ -35,6 +35,7 @@ from clearhead.kernels.target import processor, target_machine
 
 ROOM = Path(__file__).parent
 DIGEST = hashlib.sha256().digest_size
+SWITCHES = ("NUMBA_DEBUGINFO", "NUMBA_BOUNDSCHECK", "NUMBA_OPT")  # of numba's, that make other code of the same source
 PREFIX = "clearhead."  # of the names that kernels have in machine code
 
 
@@ -59,7 +60,8 @@ class Kernel:
 
     def _code(self, kind: np.dtype[Any] | None) -> tuple[int, Callable[..., int]]:
         if kind not in self._found:
-            address = _loaded(self.module, kind).get_function_address(PREFIX + self.name)
+            with _lock:
+                address = _loaded(self.module, kind).get_function_address(PREFIX + self.name)
             self._found[kind] = address, self._type(address)
         return self._found[kind]
 
@@ -130,7 +132,8 @@ def _users_cache() -> Path:
 def _file_name(module: str, kind: np.dtype[Any] | None) -> str:
     """Other source, another type, another processor or another compiler: another file."""
     compilers = importlib.metadata.version("numba"), importlib.metadata.version("llvmlite"), sys.version_info[:2]
-    whole = repr((_source(module), str(kind), llvm.get_process_triple(), processor(), compilers))
+    switches = [os.environ.get(name) for name in SWITCHES]
+    whole = repr((_source(module), str(kind), llvm.get_process_triple(), processor(), compilers, switches))
     plain = "any" if kind is None else kind.name
     return f"{module.rpartition('.')[2]}-{plain}.{hashlib.sha256(whole.encode()).hexdigest()[:24]}.code"
 
@@ -150,11 +153,5 @@ def _room() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(ROOM.glob("*.py")))).hexdigest()
 
 
-def _after_fork() -> None:
-    """The thread that held it is not there any more."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # a fork waits for a compilation, whose locks would stay locked in the child
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

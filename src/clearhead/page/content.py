@@ -59,9 +59,9 @@ def gathered(
     ]  # fmt: skip
     about: dict[str, Any] = {
         "version": VERSION,
-        "title": title or "clearhead",
+        "title": visible(title or "clearhead"),
         "language": spoken(language),
-        "traces": trace_names(shown, traces),
+        "traces": [visible(name) for name in trace_names(shown, traces)],
         "images": images,
     }
     return Content(read, tables, pictures, entries, about)
@@ -82,7 +82,7 @@ def _layer(shown: Shown, batch: int | tuple[int, ...] | None) -> Layer:
     for place, size in zip(places, shape, strict=True):
         if not 0 <= place < size:
             raise ValueError(f"batch {place} is out of range; there are {size}: 0 … {size - 1}")
-    return Layer(name, matrix, places, extra=shown.statistics)
+    return Layer(visible(name), matrix, places, extra=shown.statistics)
 
 
 def _tables(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import secrets
 import socket
 import sys
@@ -93,6 +94,8 @@ class Server:
 
 def _listening(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name == "posix":  # else a port cannot be used again for a minute; elsewhere the option means something else
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
         listener.listen(CONNECTIONS)
@@ -102,7 +105,7 @@ def _listening(port: int) -> socket.socket:
     return listener
 
 
-def application(answers: Answers, guard: Guard) -> Starlette:
+def application(answers: Answers, guard: Guard) -> ASGIApp:
     """The page and its answers, behind their guard."""
     run = secrets.token_hex(8)  # answers are those of this server: another one may show something else
     turn = anyio.CapacityLimiter(1)
@@ -130,8 +133,7 @@ def application(answers: Answers, guard: Guard) -> Starlette:
         exception_handlers={NotAnsweredError: _refused, HTTPException: _plain, Exception: _failed},
     )
     app.router.redirect_slashes = False
-    app.add_middleware(Guarded, guard=guard)
-    return app
+    return Guarded(app, guard)
 
 
 class Guarded:

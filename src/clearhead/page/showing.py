@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,8 @@ def serve(layers: Layers, *, browser: bool = True, block: bool = True, port: int
     language = spoken(options.get("language"))
     print(words.ADDRESS(language, url=server.url), flush=True)
     if browser:
-        open_in_browser(server.url)
+        # in a thread of its own: a browser of the BROWSER variable is waited for, and would wait for the server
+        threading.Thread(target=open_in_browser, args=(server.url,), daemon=True).start()
     if not block:
         server.start()
         return server

@@ -43,7 +43,9 @@ class PageWidget(anywidget.AnyWidget):
         match message:
             case {"view": str(view), "id": int(number), "question": None}:
                 self._waiting.pop((view, number), None)
-            case {"view": str(view), "id": int(number), "question": str(question)} if len(self._waiting) < MOST:
+            case {"view": str(view), "id": int(number), "question": str()} if len(self._waiting) >= MOST:
+                self.send({"view": view, "id": number, "error": f"more than {MOST} questions wait"})
+            case {"view": str(view), "id": int(number), "question": str(question)}:
                 self._waiting[view, number] = question
                 try:
                     asyncio.get_running_loop().call_soon(self._answer_next)
@@ -59,6 +61,9 @@ class PageWidget(anywidget.AnyWidget):
             self.send(place, buffers=[self.answers.reply(asked(question)).body])
         except NotAnsweredError as refused:
             self.send({**place, "error": str(refused)})
+        except Exception:
+            self.send({**place, "error": "this question could not be answered; the notebook says why"})
+            raise
 
     @functools.cached_property
     def picture(self) -> bytes:

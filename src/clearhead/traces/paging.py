@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead.page import Shown
@@ -47,7 +48,7 @@ def page_of(
     layers = shown_layers(trace, effects=effects)
     for number, other in enumerate(others.values(), 1):
         layers += shown_layers(other, number)
-    name = str(trace.about.get("name") or trace.about.get("model") or "") or None
+    name = Path(str(trace.about.get("name") or trace.about.get("model") or "")).name or None  # of a folder, no path
     named = {"traces": [name or words.FIRST_TRACE(), *others]} if others else {}
     return layers, {"title": name, **named, **options}
 

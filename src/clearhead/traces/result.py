@@ -439,6 +439,9 @@ class Stack(Sequence[View]):
     def __iter__(self) -> Iterator[View]:
         return (self.trace[name] for name in self.names.values())
 
+    def __repr__(self) -> str:
+        return f"<Stack of {len(self)} layers: {', '.join(self.names.values())}>"
+
 
 class HeadTable(Mapping[str, Patterns]):
     """What the heads of all layers do: `Patterns` by the layers' names. Printed, a line for each layer."""

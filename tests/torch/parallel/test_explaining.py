@@ -11,7 +11,7 @@ from clearhead import masks
 from clearhead.torch import parallel
 
 MEASURED = [name for name, case in TABLE.items() if 4 in case.only]
-BALANCED = Case(n=4096, heads=1, kv_heads=1, batch=(), d=4, d_v=4, mask="masks.causal()", dtype="float32")
+BALANCED = Case(n=8192, heads=1, kv_heads=1, batch=(), d=4, d_v=4, mask="masks.causal()", dtype="float32")
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -24,6 +24,8 @@ export class Context {
     /** @type {HeadMap | null} what it is compared with */
     this.otherMap = null;
     this.asked = "";
+    this.opened = ""; // what openMap is of
+    this.failure = ""; // why what was asked for could not be opened
     /** @type {Place | null} */
     this.hover = null;
     /** @type {(() => void)[]} */
@@ -56,6 +58,17 @@ export class Context {
   get map() {
     const { openMap, layer } = this;
     return openMap && openMap.n_q === layer.n_q && openMap.n_k === layer.n_k ? openMap : null;
+  }
+
+  /** Whether that is what is chosen: until it is, the last one may be seen, but nothing is told of it. */
+  get isOpen() {
+    return this.map !== null && this.opened === this.wanted;
+  }
+
+  /** What is chosen, and what it is compared with, by name. */
+  get wanted() {
+    const compared = this.view === "compare" ? this.state.other.map(headOf) : [];
+    return `${this.chosen.map(nameOf)} ${compared.map(nameOf)}`;
   }
 
   /** The heads whose mean is shown: one, unless several are chosen. */
@@ -127,12 +140,19 @@ export class Context {
   async openHead() {
     const { other } = this.state;
     const compared = this.view === "compare" ? other.map(headOf) : [];
-    const asked = (this.asked = `${this.chosen.map(nameOf)} ${compared.map(nameOf)}`);
-    const map = await this.mean(this.chosen);
-    const otherMap = compared.length ? await this.mean(compared) : null;
-    if (asked !== this.asked) return;
-    this.openMap = map;
-    this.otherMap = otherMap;
+    const asked = (this.asked = this.wanted);
+    this.failure = "";
+    try {
+      const map = await this.mean(this.chosen);
+      const otherMap = compared.length ? await this.mean(compared) : null;
+      if (asked !== this.asked) return;
+      this.openMap = map;
+      this.otherMap = otherMap;
+      this.opened = asked;
+    } catch (error) {
+      if (asked !== this.asked) return;
+      this.failure = error instanceof Error ? error.message : String(error);
+    }
     for (const listener of this.onMap) listener();
   }
 

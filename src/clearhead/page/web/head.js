@@ -37,7 +37,10 @@ export class HeadView extends MapPane {
 export function pixelNote({ map, source, state, say }, scale = 0) {
   if (!map) return "";
   const cell = map.cellAt(scale);
-  if (cell.computed) return say(cell.by_q * cell.by_k === 1 ? "pixel_exact" : "pixel_computed", { by_q: cell.by_q, by_k: cell.by_k });
+  if (cell.computed) {
+    const strips = map.by_q > cell.by_q ? say("strips_mean", { by_q: map.by_q, by_k: map.by_k }) : "";
+    return say(cell.by_q * cell.by_k === 1 ? "pixel_exact" : "pixel_computed", { by_q: cell.by_q, by_k: cell.by_k }) + strips;
+  }
   const kind = map.exact ? "exact" : state.choice.length ? "averaged" : map.single ? "single" : "mean";
   return say(`pixel_${kind}`, { by_q: map.by_q, by_k: map.by_k, keys: source.header.keys });
 }

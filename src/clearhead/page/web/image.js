@@ -54,7 +54,13 @@ export class ImageView {
     if (number === null || context.view !== "image") return;
     if (number !== this.shown) {
       this.shown = number;
-      const { pixels, width, height } = await context.source.image(number);
+      const found = await context.source.image(number).catch(() => null);
+      if (this.shown !== number) return; // another one was asked for meanwhile
+      if (!found) {
+        this.shown = -1;
+        return;
+      }
+      const { pixels, width, height } = found;
       const made = document.createElement("canvas");
       [made.width, made.height] = [width, height];
       const data = new ImageData(width, height);

@@ -55,7 +55,7 @@ class ClearheadPage extends HTMLElement {
     store.listen((changed) => this.change(changed));
     addEventListener("hashchange", () => store.set(fitting(fromAddress(location.hash, start), header)));
     addEventListener("keydown", (event) => this.press(event));
-    await this.context.openHead();
+    await this.openHead();
     this.text?.reveal();
     this.setAttribute("data-ready", "");
   }
@@ -108,6 +108,14 @@ class ClearheadPage extends HTMLElement {
     this.pane.zoom(factor);
   }
 
+  /** Open what is chosen. Until it is there, the last map is seen through a veil, and nothing is told of it. */
+  async openHead() {
+    this.setAttribute("data-opening", "");
+    await this.context?.openHead();
+    if (this.context?.isOpen) this.removeAttribute("data-opening");
+    this.tell();
+  }
+
   /** @param {Set<keyof State>} changed */
   change(changed) {
     const { context } = this;
@@ -116,8 +124,8 @@ class ClearheadPage extends HTMLElement {
     if (OPENED.some((name) => changed.has(/** @type {keyof State} */ (name)))) {
       const { query, key, choice, other, window } = fitting(context.state, context.source.header);
       const alike = this.shape === `${context.layer.n_q} ${context.layer.n_k}`;
-      context.store.set({ query, key, choice, other, window: alike ? window : null });
-      context.openHead();
+      context.store.set({ query, key, choice, other, window: alike || changed.has("window") ? window : null });
+      this.opening = this.openHead();
     }
     if ([...changed].some((name) => !MOVED.includes(name))) this.refresh();
     else if (!(changed.size === 1 && changed.has("window"))) this.tell();
@@ -129,10 +137,10 @@ class ClearheadPage extends HTMLElement {
     const { context } = this;
     if (!context || location.protocol === "about:") return; // a frame in a notebook has no address
     const end = `#${toAddress(context.state, context.store.start)}`;
+    clearTimeout(this.later); // what was to be written is not what is looked at any more
     if (end === (location.hash || "#")) return;
     const steps = STEPS.filter((name) => changed.has(/** @type {keyof State} */ (name))).join();
     const run = steps === this.stepped?.steps && performance.now() - this.stepped.at < RUN; // a key that is held down
-    clearTimeout(this.later);
     if (steps) this.stepped = { steps, at: performance.now() };
     if (steps && !run) history.pushState(null, "", end);
     else this.later = setTimeout(() => history.replaceState(null, "", end), 200); // browsers count how often
@@ -177,6 +185,7 @@ class ClearheadPage extends HTMLElement {
       await navigator.clipboard.writeText(location.href);
       told = context.say("copied");
     } else {
+      await this.opening; // a file has the numbers of what it is named after
       const file = await exported(context, views[context.view], this.pane, /** @type {Format} */ (value));
       save(file);
       told = context.say("saved", { name: file.name });

@@ -13,6 +13,7 @@ export const STRINGS = {
   size_cross: ["{queries} queries × {keys} keys", "쿼리 {queries}개 × 키 {keys}개"],
   head_of: ["{layer} · head {head}", "{layer} · 헤드 {head}"],
   loading: ["opening …", "여는 중 …"],
+  not_opened: ["This head could not be opened: {why}", "이 헤드를 열지 못했습니다: {why}"],
   failed: ["This page cannot be shown: {why}", "페이지를 표시할 수 없습니다: {why}"],
   no_tokens: ["The positions have no tokens; their numbers stand in.", "토큰이 없어 위치 번호로 표시합니다."],
 
@@ -134,6 +135,7 @@ export const STRINGS = {
   legend_log: ["weight (log)", "가중치 (로그)"],
   first_hidden: ["first token hidden", "첫 토큰 숨김"],
   pixel_exact: ["every weight is exact", "모든 가중치가 정확합니다"],
+  strips_mean: [" · strips: means of {by_q} queries and {by_k} keys", " · 막대는 쿼리 {by_q}개, 키 {by_k}개의 평균입니다"],
   pixel_single: ["each cell: one weight to 3 %; the {keys} strongest of each query are exact", "셀 하나가 가중치 하나입니다 (오차 3% 이내). 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_mean: ["each cell: mean of {by_q} × {by_k} weights; the {keys} strongest of each query are exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균입니다. 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_computed: ["each cell: mean of {by_q} × {by_k} weights, computed as you look; nearer, every weight is exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균이며, 보는 대로 계산합니다. 더 가까이 가면 모든 가중치가 정확합니다"],
@@ -179,6 +181,7 @@ export const STRINGS = {
   is_masked: ["masked: no weight is possible", "마스크로 가려져 가중치가 있을 수 없습니다"],
   is_nan: ["not a number", "숫자가 아닙니다"],
   hint: ["Point at the map or click a word: what is there is told here. ? shows all keys.", "히트맵을 가리키거나 낱말을 누르면 여기에 내용이 나옵니다. ?를 누르면 단축키가 보입니다."],
+  query_among: ["query {q} “{token}”: strongest {list}; mean entropy of {by} queries here {entropy} nats", "쿼리 {q} “{token}”: 가장 큰 가중치 {list}, 이 근처 쿼리 {by}개의 평균 엔트로피 {entropy} nats"],
   query_only: ["query {q} “{token}”: entropy {entropy} nats, strongest {list}", "쿼리 {q} “{token}”: 엔트로피 {entropy} nats, 가장 큰 가중치 {list}"],
 
   // text

@@ -75,7 +75,8 @@ export function comparedText(map, other, { q, k }, say) {
  */
 export function statusLine(context) {
   const { map, otherMap, hover, state, say } = context;
-  if (!map) return [say("loading")];
+  if (context.failure) return [say("not_opened", { why: context.failure })];
+  if (!map || !context.isOpen) return [say("loading")];
   const place = hover ?? (state.query !== null && state.key !== null ? { q: state.query, k: state.key } : null);
   if (place && place.q < map.n_q && place.k < map.n_k) {
     return [
@@ -88,7 +89,7 @@ export function statusLine(context) {
   const list = map.strongest(state.query, "from", 3).map(({ position, weight }) => `${context.labels("key")[position]} ${figure(weight, 2)}`);
   const entropy = map.entropy[Math.floor(state.query / map.by_q)];
   const token = context.labels("query")[state.query];
-  return [say("query_only", { q: counted(state.query), token, entropy: figure(entropy, 2), list: list.join(", ") || "–" })];
+  return [say(map.by_q > 1 ? "query_among" : "query_only", { by: map.by_q, q: counted(state.query), token, entropy: figure(entropy, 2), list: list.join(", ") || "–" })];
 }
 
 /**
