@@ -67,6 +67,7 @@ def test_nothing_keeps_anybody_out(open_page: Open, path, scheme, width):
     for name, changes in STATES.items():
         page.evaluate("(x) => document.querySelector('clearhead-page').context.store.set(x)", changes)
         page.evaluate("(tab) => document.querySelector('clearhead-page').context.store.set({ tab })", TABS[name])
+        page.wait_for_selector("clearhead-page:not([data-opening])")
         page.wait_for_timeout(60)
         found[name] = violations(page)
     page.keyboard.press("?")

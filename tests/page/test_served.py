@@ -68,7 +68,10 @@ def test_from_the_whole_map_to_one_weight(open_served, long_view):
     until(page, lambda: f"rank {rank:,} of 8,191" in status(page))
     weight = f"{row[k]:.4f}" if row[k] >= 5e-5 else f"{row[k]:.1e}".replace("e-0", "e-")
     assert f"weight {weight} ·" in status(page)
-    assert page.locator(".map > .pixel").first.inner_text() == "every weight is exact"
+    assert (
+        page.locator(".map > .pixel").first.inner_text()
+        == "every weight is exact · strips: means of 16 queries and 16 keys"
+    )
     until(page, lambda: f"0 {q // 256} {k // 256}" in tiles(page))
     shown = page.evaluate(
         """([q, k]) => {

@@ -61,7 +61,7 @@ def gathered(
         "version": VERSION,
         "title": visible(title or "clearhead"),
         "language": spoken(language),
-        "traces": [visible(name) for name in trace_names(shown, traces)],
+        "traces": [name and visible(name) for name in trace_names(shown, traces)],
         "images": images,
     }
     return Content(read, tables, pictures, entries, about)
