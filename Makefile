@@ -1,4 +1,5 @@
-# Every target sets up what it needs in .venv; Python 3.11+ and make are all the machine has to have.
+# Every target sets up what it needs in .venv; Python 3.11+ and make are all the machine has to have. Only those who
+# change the page need more: lint and test ask for Node, npm and Chromium.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -6,9 +6,8 @@ import pytest
 from clearhead import attention, masks, scaled_dot_product_attention
 from clearhead.call import prepare
 from clearhead.kernels import launch, plan
-from clearhead.kernels.gemm import PANEL
 from clearhead.kernels.plan import forward_plan, shape_of
-from clearhead.kernels.target import TARGET
+from clearhead.kernels.target import PANEL, TARGET
 
 rng = np.random.default_rng(0)
 LANES = TARGET.lanes(4)

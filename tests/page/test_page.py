@@ -85,6 +85,29 @@ def test_a_head_that_is_not_looked_at_is_not_opened(open_page: Open, path):
     assert "2.2" in page.evaluate("document.querySelector('clearhead-page').context.source.opened")
 
 
+def test_nothing_is_told_of_a_head_before_it_is_open(open_page: Open, path):
+    page = open_page(path)
+    page.evaluate(
+        """() => {
+            const { source, store } = document.querySelector("clearhead-page").context;
+            const head = source.head.bind(source);
+            source.head = (...place) => new Promise((done) => { window.release = () => done(head(...place)); });
+            store.set({ head: (store.state.head + 1) % 3, query: 3, key: 1 });
+        }"""
+    )
+    assert page.locator(".status").inner_text() == "opening …"
+    page.evaluate("window.release()")
+    until(page, lambda: page.locator(".status").inner_text().startswith("query 3 "))
+    page.evaluate(
+        """() => {
+            const { source, store } = document.querySelector("clearhead-page").context;
+            source.head = () => Promise.reject(new Error("the server has gone"));
+            store.set({ head: (store.state.head + 1) % 3 });
+        }"""
+    )
+    until(page, lambda: page.locator(".status").inner_text() == "This head could not be opened: the server has gone")
+
+
 def test_the_first_glance_says_something(open_page: Open, path, views):
     page = open_page(path)
     shown = state(page)
