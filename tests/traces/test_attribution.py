@@ -172,3 +172,28 @@ class TestRefusals:
             trace.attribution(97)
         with pytest.raises(ValueError, match="position 11 is out of range; there are 11 positions"):
             trace.attribution(5, 11)
+
+    @pytest.mark.parametrize(
+        "options", [{"ablate": {(0, 1): "zero"}}, {"cut_weights": {(0, 1): (5, 2)}}, {"train": True}], ids=str
+    )
+    def test_what_heads_gave_was_changed(self, options, tmp_path):
+        """Their weights and values do not say so; but an edge that is cut before the softmax is in the weights."""
+        options = dict(options)
+        model = made("gpt2")
+        model.train(options.pop("train", False))  # its dropout is 0.1
+        try:
+            with ch.trace(model, gradients=True, **options) as trace:
+                model(tokens(1)).logits[0, -1, 7].backward()
+        finally:
+            model.eval().zero_grad()
+        trace.save(tmp_path / "x.safetensors")
+        for found in (trace, ch.load_trace(tmp_path / "x.safetensors")):
+            with pytest.raises(ValueError, match=r"heads of transformer.h.[01].attn gave was changed .* model.eval"):
+                found.attribution(5, model=model)
+            with pytest.raises(ValueError, match=r"heads of transformer.h.[01].attn gave was changed .* model.eval"):
+                found.relevance()
+
+    def test_an_edge_cut_before_the_softmax_is_in_the_weights(self):
+        whole, cut = (self.traced("gpt2", values=True, **x) for x in ({}, {"cut_scores": {(0, 1): (10, 2)}}))
+        assert cut.attribution(5).sources["transformer.h.0.attn"][1, 2] == 0
+        assert whole.attribution(5).sources["transformer.h.0.attn"][1, 2] != 0

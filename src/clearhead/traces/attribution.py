@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.traces.naming import role
-from clearhead.traces.projections import kept_values, projection, the_model
+from clearhead.traces.projections import projection, the_model, unchanged_values
 from clearhead.traces.tables import HeadScores
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def attribution(
     for name in names:
         own = projection(trace, name, projections, model)
         towards = own.rows @ direction  # (h, d_v): what a value's columns count
-        by_key = np.einsum("hkd,hd->hk", kept_values(trace, name).of_heads(), towards)
+        by_key = np.einsum("hkd,hd->hk", unchanged_values(trace, name).of_heads(), towards)
         row = np.asarray(trace._view(name).row(place), np.float64)
         sources[name] = row * by_key
         layers[name], biases[name] = sources[name].sum(axis=-1), float(own.bias @ direction)
@@ -76,7 +76,7 @@ def _names(trace: Trace) -> list[str]:
     several = len(trace.stacks) > 1
     names = [name for name in trace.names if not (several and role(name) == "encoder")]
     for name in names:
-        kept_values(trace, name)
+        unchanged_values(trace, name)
         path = name.partition(":")[0]
         if path not in trace.facts.added:
             why = trace.facts.missing.get(path, f"its output projection was not found in {path.rpartition('.')[0]}")

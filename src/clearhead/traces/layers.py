@@ -62,6 +62,7 @@ class Layer:
     last_key: torch.Tensor | None = None
     whole: torch.Tensor | None = None  # all keys, where they are compared
     joined: Joined | None = None
+    changed: bool = False  # whether the heads gave something else than their weights times values, as if one is ablated
     gradient: np.ndarray | None = None  # (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
 
     @property
@@ -202,6 +203,7 @@ class Layer:
             self._bias(entry, queries, keys), self.sinks, self.scale, self.softcap,
             v=None if v is None else v[entry][:, keys.start : keys.stop],
             prompt=max(self.parts[0].q.shape[-2] - queries.start, 0) if len(self.parts) > 1 else None,
+            changed=self.changed,
         )  # fmt: skip
 
     def places(self, entry: int) -> tuple[range, range]:

@@ -109,10 +109,12 @@ class Recorder:
         name = self.record(path, position, q, k, v, options)
         changed = replaced(output, path, name, self.ablate, position.real)
         self.ablated += changed is not output
+        layer = self.forwards[-1].layers[name]
+        layer.changed |= changed is not output or left is not options or bool(options.get("dropout"))
         if self.stream is not None:
             self.stream.gave(path, changed)
         if self.gradients and changed.requires_grad:
-            changed.register_hook(self.forwards[-1].layers[name].take_gradient)
+            changed.register_hook(layer.take_gradient)
         return changed
 
     def record(

@@ -149,6 +149,7 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
         writer.put(f"{name}/{part}", array)
     return {
         "scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "prompt": piece.prompt,
+        "changed": piece.changed,
         "arrays": sorted(arrays), **({"bias_first": first} if "bias_table" in arrays else {}),
     }  # fmt: skip
 
@@ -297,6 +298,7 @@ class Stored:
             self._pieces[name, entry] = Piece(
                 found["q"], found["k"], mask, bias, found.get("sinks"), told["scale"], told["softcap"],
                 told["slow"], observed(seen), found.get("v"), found.get("gradient"), told.get("prompt"),
+                told.get("changed", False),
             )  # fmt: skip
         return self._pieces[name, entry]
 
