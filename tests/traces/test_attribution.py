@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -137,6 +139,21 @@ def test_no_hook_stays():
     with pytest.raises(RuntimeError, match="stopped"):
         stopped()
     assert hooks(model) == before
+
+
+@pytest.mark.parametrize("outlier", [False, True], ids=["", "a column of 200"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_what_adds_to_the_stream_is_told_apart_in_every_precision(dtype, outlier):
+    """By each number's own rounding, beside which the largest of all is no measure."""
+    for name, adds in (("llama", True), ("gpt2", True), ("gemma2", False)):
+        model = copy.deepcopy(made(name)).to(dtype)
+        if outlier:
+            with torch.no_grad():
+                model.get_input_embeddings().weight[:, 3] = 200
+        with ch.trace(model, values=True) as trace, torch.no_grad():
+            model(tokens(1))
+        assert bool(trace.facts.added) == adds, (name, trace.facts)
+        assert not adds or trace.facts.norm is not None, trace.facts.missing
 
 
 class TestRefusals:
