@@ -68,6 +68,24 @@ def test_a_sequence_of_a_padded_batch():
     np.testing.assert_allclose(trace.sequences[1].relevance(), expected, rtol=0, atol=1e-4 * expected.max())
 
 
+def test_two_calls_with_a_cache_and_one_backward_pass():
+    """The gradient of each call is its own, and both make up that of the text."""
+    model, ids = made("llama"), tokens(1)
+    with ch.trace(model, gradients=True) as at_once:
+        last_logit(model(ids)).backward()
+    with ch.trace(model, gradients=True) as trace:
+        first = model(ids[:, :7], use_cache=True)
+        last_logit(model(ids[:, 7:], past_key_values=first.past_key_values)).backward()
+    model.zero_grad()
+    assert len(trace.calls) == 1
+    name = "model.layers.0.self_attn"
+    expected = at_once._takes[0].piece(name, 0).gradient
+    parts = trace._takes[0].forward.layers[name].parts
+    np.testing.assert_allclose(parts[1].gradient[0], expected[:, 7:], rtol=0, atol=1e-5 * np.abs(expected).max())
+    got = trace._takes[0].piece(name, 0).gradient
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
 class TestMistakes:
     def test_no_backward_pass(self):
         with ch.trace(made("llama"), gradients=True) as trace:

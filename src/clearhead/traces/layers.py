@@ -20,13 +20,18 @@ from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
 Keep = Callable[[np.ndarray, object], Kept]  # an array, and whose it is, to what is left of it in memory
 
 
-class Part(NamedTuple):
-    """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them."""
+@dataclass(eq=False)
+class Part:
+    """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them.
+
+    gradient (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
+    """
 
     q: Kept
     keys: range
     mask: masks.Mask | None
     bias: np.ndarray | ByDistance | None
+    gradient: np.ndarray | None = None
 
 
 class Joined(NamedTuple):
@@ -63,7 +68,6 @@ class Layer:
     whole: torch.Tensor | None = None  # all keys, where they are compared
     joined: Joined | None = None
     changed: bool = False  # whether the heads gave something else than their weights times values, as if one is ablated
-    gradient: np.ndarray | None = None  # (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
 
     @property
     def batch(self) -> int:
@@ -136,17 +140,18 @@ class Layer:
                 self.values.append(stored(v[..., fresh, :]))
         self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
 
-    def take_gradient(self, gradient: torch.Tensor) -> None:
-        """What a backward pass gave for the output of the heads; several add up, as in torch."""
+    def take_gradient(self, part: Part, gradient: torch.Tensor) -> None:
+        """What a backward pass gave for what the heads gave in one call; several add up, as in torch."""
         own = _array(gradient.reshape((1,) * (4 - gradient.ndim) + gradient.shape))
-        self.gradient = own if self.gradient is None else self.gradient + own
+        part.gradient = own if part.gradient is None else part.gradient + own
 
     def gradient_of(self, entry: int) -> np.ndarray | None:
         """The gradient of one sequence of the batch, without its padding: (h, n_q, d_v)"""
-        if self.gradient is None or self.gradient.shape[-2] != self.n_q:
+        found = [part.gradient for part in self.parts if part.gradient is not None]
+        if not found or len(found) < len(self.parts):
             return None
         queries, _ = self.places(entry)
-        return self.gradient[entry][:, queries.start : queries.stop]
+        return _end_to_end([gradient[entry] for gradient in found])[:, queries.start : queries.stop]
 
     def _forget_from(self, position: int) -> None:
         """Take back what was kept from a position on: steps that a model guessed and took back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -113,8 +114,8 @@ class Recorder:
         layer.changed |= changed is not output or left is not options or bool(options.get("dropout"))
         if self.stream is not None:
             self.stream.gave(path, changed)
-        if self.gradients and changed.requires_grad:
-            changed.register_hook(layer.take_gradient)
+        if self.gradients and changed.requires_grad and layer.kept:
+            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1]))
         return changed
 
     def record(
