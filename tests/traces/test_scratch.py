@@ -173,3 +173,32 @@ def test_values_of_a_batch_are_joined_once():
     take = trace._takes[0]
     one, other = (take.piece("model.layers.0.self_attn", entry).v for entry in (0, 1))
     assert one.base is other.base is not None
+
+
+def test_the_place_is_the_one_of_the_beginning(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with ch.trace(made("llama"), keep="x.safetensors"), torch.no_grad():
+        made("llama")(tokens(1))
+        monkeypatch.chdir(tmp_path / "other")
+    assert (tmp_path / "x.safetensors").is_file()
+
+
+def test_a_lock_that_cannot_be_had_leaves_no_folder(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def fails(*_):
+        raise OSError("no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", fails)
+    with pytest.raises(OSError, match="no locks here"):
+        Scratch(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_a_lock_is_cleared_away(tmp_path):
+    pytest.importorskip("fcntl")
+    left = tmp_path / f".x.0123456789abcdef{ENDING}"
+    left.mkdir()
+    with Scratch(tmp_path / "x"):
+        assert not left.exists()

@@ -83,11 +83,14 @@ class Scratch(contextlib.AbstractContextManager["Scratch"]):
         clear_away(target)
         made = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         made.mkdir()
-        self.lock = (made / "lock").open("wb")
-        if fcntl is not None:
-            fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.folder = made.with_name(f"{made.name}{ENDING}")
-        made.rename(self.folder)  # only now is it one that others look at, and its lock is held
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(shutil.rmtree, made, ignore_errors=True)
+            self.lock = on_failure.enter_context((made / "lock").open("wb"))
+            if fcntl is not None:
+                fcntl.flock(self.lock, fcntl.LOCK_EX)
+            made.rename(self.folder)  # only now is it one that others look at, and its lock is held
+            on_failure.pop_all()
         self.draft = self.folder / "draft"
         self._files: dict[int, _File] = {}  # of each owner, by the owner's id
         self._owners: list[object] = []  # kept, so that no id comes twice
@@ -126,7 +129,9 @@ def _is_at_work(folder: Path) -> bool:
     try:
         with _opened(folder / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # it is held, or gone by now
+    except FileNotFoundError:  # it was killed before it had one, or is gone by now
+        return False
+    except OSError:  # it is held
         return True
     return False
 

@@ -230,7 +230,8 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
     if description.get("version") not in READABLE:
         raise ValueError(
             f"{path} was written by clearhead {description.get('clearhead', '?')}, in version "
-            f"{description.get('version')} of the format, and this one reads version {VERSION}; install that clearhead"
+            f"{description.get('version')} of the format, and this one reads versions "
+            f"{' and '.join(map(str, READABLE))}; install that clearhead"
         )
     return description
 
@@ -339,7 +340,7 @@ def checked_target(path: str | Path) -> Path:
     """A place that a trace can be written to."""
     if not isinstance(path, (str, Path)):
         raise TypeError(f'a trace is kept in "memory" or in a file, whose path is to be given, got {path!r}')
-    path = Path(path)
+    path = Path(path).absolute()  # whatever folder the block goes to
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; a trace is one file, such as {path / 'trace.safetensors'}")
     if not path.parent.is_dir():
