@@ -64,6 +64,7 @@ class Layer:
     real: np.ndarray | None = None
     query_real: np.ndarray | None = None
     length: int = 0  # the position after the last key
+    asked: int = 0  # how many queries came, kept or not
     last_key: torch.Tensor | None = None
     whole: torch.Tensor | None = None  # all keys, where they are compared
     joined: Joined | None = None
@@ -111,6 +112,7 @@ class Layer:
     ) -> None:
         """One more call: its queries, those of its keys and values that are new, and its mask."""
         n_q, n_k = q.shape[-2], k.shape[-2]
+        self.asked += n_q
         first = position.first_key - self.first_key
         if self.grows:
             self._forget_from(position.first_query)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import checks
+from clearhead.masks.kinds import UNLIMITED
 from clearhead.textbook.module import Module
 from clearhead.traces.ablation import Ablation, checked
 from clearhead.traces.edges import Cut, checked_cuts
@@ -267,6 +268,16 @@ def _check_changes(recorder: Recorder) -> None:
         if not any(change.concerns(path) for path in recorder.arrived):
             what = "a head was to be ablated" if isinstance(change, Ablation) else f"{change.option} was to cut edges"
             raise ValueError(f"no layer {change.layer!r} was called, of which {what}; {layers} were")
+        if isinstance(change, Cut) and change not in recorder.touched:
+            raise ValueError(
+                f"{change.option} was to cut edges of layer {change.layer!r} that are not there: no call had any of "
+                f"the queries {_told(change.queries)} and of the keys {_told(change.keys)}, positions counted from 0"
+            )
+
+
+def _told(runs: tuple[tuple[int, int], ...]) -> str:
+    """Runs of positions, as slices are written."""
+    return ", ".join(f"{start}:{'' if stop >= UNLIMITED else stop}" for start, stop in runs) or "(none)"
 
 
 def _not_called(model: object) -> str:
