@@ -107,6 +107,18 @@ def test_the_difference_of_two_logits():
     assert "logit of 5 − logit of 9 at 10" in str(both)
 
 
+def test_some_layers_are_said_to_be_some():
+    found = []
+    for layers in (None, 1):
+        with ch.trace(made("gpt2"), layers, values=True) as trace, torch.no_grad():
+            made("gpt2")(tokens(1))
+        found.append(trace.attribution(5))
+    whole, part = found
+    np.testing.assert_allclose(part["transformer.h.1.attn"], whole["transformer.h.1.attn"], atol=1e-9)
+    assert "logit of 5 at 10, of the layers kept" in str(part)
+    assert "of the layers kept" not in str(whole)
+
+
 def test_a_text_that_was_generated_and_a_file(tmp_path):
     """Position 12 is one that the model wrote."""
     with ch.trace(made("llama"), values=True) as trace:

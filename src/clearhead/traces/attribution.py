@@ -41,7 +41,7 @@ class Attribution(HeadScores):
 
     @property
     def total(self) -> float:
-        """What attention adds to the logit: all heads of all layers, and the biases of their output projections."""
+        """What attention adds to the logit: all heads of the layers kept, and the biases of their projections."""
         return float(sum(row.sum() for row in self.layers.values()) + sum(self.biases.values()))
 
 
@@ -68,7 +68,9 @@ def attribution(
         sources[name] = row * by_key
         layers[name], biases[name] = sources[name].sum(axis=-1), float(own.bias @ direction)
     what = f"logit of {token}" + ("" if against is None else f" − logit of {against}")
-    return Attribution(layers, f"{what} at {place}", sources, biases, place)
+    two_sided = any(role(path) != "encoder" for path in trace.facts.called)  # an encoder's own do not reach the logits
+    left_out = [x for x in trace.facts.left_out(names) if not (two_sided and role(x) == "encoder")]
+    return Attribution(layers, f"{what} at {place}{', of the layers kept' if left_out else ''}", sources, biases, place)
 
 
 def _names(trace: Trace) -> list[str]:

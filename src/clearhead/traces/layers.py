@@ -31,7 +31,7 @@ class Part:
     keys: range
     mask: masks.Mask | None
     bias: np.ndarray | ByDistance | None
-    gradient: np.ndarray | None = None
+    gradient: Kept | None = None
 
 
 class Joined(NamedTuple):
@@ -142,10 +142,13 @@ class Layer:
                 self.values.append(stored(v[..., fresh, :]))
         self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
 
-    def take_gradient(self, part: Part, gradient: torch.Tensor) -> None:
+    def take_gradient(self, part: Part, keep: Keep | None, gradient: torch.Tensor) -> None:
         """What a backward pass gave for what the heads gave in one call; several add up, as in torch."""
+        if part not in self.parts:  # taken back, or written to a file by now
+            return
         own = _array(gradient.reshape((1,) * (4 - gradient.ndim) + gradient.shape))
-        part.gradient = own if part.gradient is None else part.gradient + own
+        own = own if part.gradient is None else np.asarray(part.gradient) + own
+        part.gradient = own if keep is None else keep(own, self)
 
     def gradient_of(self, entry: int) -> np.ndarray | None:
         """The gradient of one sequence of the batch, without its padding: (h, n_q, d_v)"""

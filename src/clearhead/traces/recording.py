@@ -120,11 +120,13 @@ class Recorder:
         if self.stream is not None:
             self.stream.gave(path, changed)
         if self.gradients and changed.requires_grad and layer.kept:
-            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1]))
+            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1], self.keep))
         return changed
 
     def _place(self, path: str, position: Position, k: torch.Tensor) -> tuple[str, Forward]:
         """What a call of a layer is called, and the forward that it belongs to."""
+        if self.stream is not None and path not in self.arrived:
+            self.stream.facts.called.append(path)
         self.arrived[path] += 1
         use = self.uses[path]
         self.uses[path] += 1

@@ -31,6 +31,11 @@ def relevance(trace: Trace, position: int = -1, *, progress: bool = True) -> Flo
             "rules for several are others"
         )
     names = trace.names
+    if left_out := trace.facts.left_out(names):
+        raise ValueError(
+            f"relevance goes through all layers, and {', '.join(left_out)} were not kept; leave layers= out: "
+            "trace(model, gradients=True)"
+        )
     n = trace._view(names[0]).n_q
     place = checks.count("position", position, least=None)
     if not -n <= place < n:
