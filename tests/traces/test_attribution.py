@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -105,6 +107,18 @@ def test_the_difference_of_two_logits():
     assert "logit of 5 − logit of 9 at 10" in str(both)
 
 
+def test_some_layers_are_said_to_be_some():
+    found = []
+    for layers in (None, 1):
+        with ch.trace(made("gpt2"), layers, values=True) as trace, torch.no_grad():
+            made("gpt2")(tokens(1))
+        found.append(trace.attribution(5))
+    whole, part = found
+    np.testing.assert_allclose(part["transformer.h.1.attn"], whole["transformer.h.1.attn"], atol=1e-9)
+    assert "logit of 5 at 10, of the layers kept" in str(part)
+    assert "of the layers kept" not in str(whole)
+
+
 def test_a_text_that_was_generated_and_a_file(tmp_path):
     """Position 12 is one that the model wrote."""
     with ch.trace(made("llama"), values=True) as trace:
@@ -137,6 +151,21 @@ def test_no_hook_stays():
     with pytest.raises(RuntimeError, match="stopped"):
         stopped()
     assert hooks(model) == before
+
+
+@pytest.mark.parametrize("outlier", [False, True], ids=["", "a column of 200"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_what_adds_to_the_stream_is_told_apart_in_every_precision(dtype, outlier):
+    """By each number's own rounding, beside which the largest of all is no measure."""
+    for name, adds in (("llama", True), ("gpt2", True), ("gemma2", False)):
+        model = copy.deepcopy(made(name)).to(dtype)
+        if outlier:
+            with torch.no_grad():
+                model.get_input_embeddings().weight[:, 3] = 200
+        with ch.trace(model, values=True) as trace, torch.no_grad():
+            model(tokens(1))
+        assert bool(trace.facts.added) == adds, (name, trace.facts)
+        assert not adds or trace.facts.norm is not None, trace.facts.missing
 
 
 class TestRefusals:
@@ -172,3 +201,28 @@ class TestRefusals:
             trace.attribution(97)
         with pytest.raises(ValueError, match="position 11 is out of range; there are 11 positions"):
             trace.attribution(5, 11)
+
+    @pytest.mark.parametrize(
+        "options", [{"ablate": {(0, 1): "zero"}}, {"cut_weights": {(0, 1): (5, 2)}}, {"train": True}], ids=str
+    )
+    def test_what_heads_gave_was_changed(self, options, tmp_path):
+        """Their weights and values do not say so; but an edge that is cut before the softmax is in the weights."""
+        options = dict(options)
+        model = made("gpt2")
+        model.train(options.pop("train", False))  # its dropout is 0.1
+        try:
+            with ch.trace(model, gradients=True, **options) as trace:
+                model(tokens(1)).logits[0, -1, 7].backward()
+        finally:
+            model.eval().zero_grad()
+        trace.save(tmp_path / "x.safetensors")
+        for found in (trace, ch.load_trace(tmp_path / "x.safetensors")):
+            with pytest.raises(ValueError, match=r"heads of transformer.h.[01].attn gave was changed .* model.eval"):
+                found.attribution(5, model=model)
+            with pytest.raises(ValueError, match=r"heads of transformer.h.[01].attn gave was changed .* model.eval"):
+                found.relevance()
+
+    def test_an_edge_cut_before_the_softmax_is_in_the_weights(self):
+        whole, cut = (self.traced("gpt2", values=True, **x) for x in ({}, {"cut_scores": {(0, 1): (10, 2)}}))
+        assert cut.attribution(5).sources["transformer.h.0.attn"][1, 2] == 0
+        assert whole.attribution(5).sources["transformer.h.0.attn"][1, 2] != 0

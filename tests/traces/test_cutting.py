@@ -144,6 +144,34 @@ def test_gradients_pass(edited):
     torch.testing.assert_close(got, expected, rtol=0, atol=1e-4 * float(expected.abs().max()))
 
 
+@pytest.mark.parametrize("layers", [None, "encoder"], ids=["kept", "not kept"])
+@pytest.mark.parametrize("option", ["cut_scores", "cut_weights"])
+def test_what_a_decoder_looks_at_while_it_generates(option, layers):
+    """A step is the query at its own position, though its keys are the same in all steps."""
+    given = inputs("t5")
+    target = given.pop("decoder_input_ids")
+    name = "decoder.block.0.layer.1.EncDecAttention"
+    cut = {option: {(name, 1): ([2, 4], slice(1, 6))}}
+
+    def stepped(model):
+        past, found = None, []
+        read = model.encoder(given["input_ids"])
+        for step in range(target.shape[1]):
+            out = model(encoder_outputs=read, decoder_input_ids=target[:, step : step + 1], past_key_values=past)
+            past = out.past_key_values
+            found.append(out.logits)
+        return torch.cat(found, dim=1)
+
+    expected, _ = traced("t5", lambda model: model(**given, decoder_input_ids=target).logits, **cut)
+    whole, _ = traced("t5", stepped)
+    got, trace = traced("t5", stepped, **cut, layers=layers)
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-5 * float(expected.abs().max()))
+    assert (whole - expected)[:, 2].abs().max() > 1e-4 * expected.abs().max(), "the edges do something"
+    if layers is None and option == "cut_scores":
+        weights = trace.sequences[0][name].weights()[1, :, 1:6]
+        assert [bool((row == 0).all()) for row in weights[:5]] == [False, False, True, False, True]
+
+
 class TestMistakes:
     def fails(self, **options):
         traced("llama", lambda model: model(tokens(1)), **options)
@@ -167,3 +195,13 @@ class TestMistakes:
         for wrong in (-1, slice(0, 9, 2), slice(-3, None), [1, -2], 1.5, "all", [True]):
             with pytest.raises(ValueError, match="takes positions counted from 0, as a number, a slice without a step"):
                 self.fails(cut_scores={(0, 1): (wrong, 0)})
+
+    @pytest.mark.parametrize("option", ["cut_scores", "cut_weights"])
+    def test_edges_that_no_call_has(self, option):
+        for edges, told in (
+            ((11, 0), "queries 11:12 .* keys 0:1,"),
+            ((1, slice(11, None)), "keys 11:,"),
+            (([], 0), ""),
+        ):
+            with pytest.raises(ValueError, match=f"{option} was to cut edges of layer 0 that are not there: .*{told}"):
+                self.fails(**{option: {(0, 1): edges}})

@@ -41,3 +41,22 @@ def test_what_a_norm_gives(kind, dtype):
 def test_what_is_no_norm():
     x = torch.randn(1, 5, 13)
     assert stretch(read_norm(nn.Tanh(), x), x, nn.Tanh()(x)) is None
+
+
+def test_a_wrong_number_beside_a_large_one_is_wrong():
+    """In half precision, what rounding does to the largest number would hide all others."""
+    torch.manual_seed(0)
+    module, x = LlamaRMSNorm(13).half(), torch.randn(1, 5, 13).half()
+    x[..., 3] = 200
+    y = module(x)
+    assert stretch(read_norm(module, x), x, y) is not None
+    y = y.detach().clone()
+    y[0, 2, 7] *= 1.5
+    assert stretch(read_norm(module, x), x, y) is None
+
+
+def test_hooks_see_nothing_but_what_the_model_is_given():
+    module, seen = nn.LayerNorm(13), []
+    module.register_forward_hook(lambda *given: seen.append(given))
+    assert read_norm(module, torch.randn(1, 5, 13)).centred
+    assert seen == []

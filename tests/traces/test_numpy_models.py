@@ -67,6 +67,13 @@ def test_exceptions_and_mistakes(model):
         pass
 
 
+@pytest.mark.parametrize("option", ["values", "gradients"])
+def test_it_has_weights_and_no_values(model, option):
+    message = f"{option}=True cannot be had here: Transformer is the textbook's, .* leave it out"
+    with pytest.raises(NotImplementedError, match=message), ch.trace(model, **{option: True}):
+        pass
+
+
 def test_without_torch():
     code = """
 import sys

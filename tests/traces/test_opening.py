@@ -278,6 +278,12 @@ class TestRefusals:
         with pytest.raises(NotImplementedError, match=message), ch.trace(self.bloom()):
             pass
 
+    @pytest.mark.parametrize("option", ["values", "gradients"])
+    def test_slowly_there_are_no_values(self, option):
+        message = f"{option}=True cannot be had here: slow=True takes the weights that BloomForCausalLM .* leave it out"
+        with pytest.raises(NotImplementedError, match=message), ch.trace(self.bloom(), slow=True, **{option: True}):
+            pass
+
     def test_slowly_its_own_weights_are_taken(self):
         model, ids = self.bloom(), tokens()
         real = torch.ones_like(ids)

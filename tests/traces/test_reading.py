@@ -11,6 +11,7 @@ from tests.text.test_labels import byte_level, word_piece
 
 import clearhead as ch
 from clearhead.traces.conversations import read
+from clearhead.traces.reading import Grouping
 
 KOREAN = "고양이가 쥐를 잡았다. The cat caught 뷁!"
 CHAT = (
@@ -232,3 +233,13 @@ def test_without_ids_there_are_no_words():
         vit(torch.zeros(1, 3, 12, 12))
     with pytest.raises(ValueError, match="was not called with ids of tokens, which would make up each word"):
         _ = trace.words
+
+
+def test_ranges_of_many_groups_take_one_pass():
+    """Those whose positions are neighbours and whose names are their own; -1 is in no group."""
+    numbers = np.array([-1, 0, 0, 1, 2, 1, 3, 4, 4, -1])
+    assert Grouping(["a", "b", "c", "d", "d"], numbers).ranges == {"a": range(1, 3), "c": range(4, 5)}
+    n = 100_000  # a pass for each group would be 10¹⁰ steps
+    found = Grouping([str(i) for i in range(n)], np.arange(n)).ranges
+    assert found["99999"] == range(99_999, 100_000)
+    assert len(found) == n

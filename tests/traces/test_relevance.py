@@ -8,6 +8,7 @@ import torch
 from tests.hf.models import inputs, made, tokens
 
 import clearhead as ch
+from clearhead.traces.scratch import OnDisk
 
 
 def by_autograd(model, number, given):
@@ -68,6 +69,47 @@ def test_a_sequence_of_a_padded_batch():
     np.testing.assert_allclose(trace.sequences[1].relevance(), expected, rtol=0, atol=1e-4 * expected.max())
 
 
+def test_two_calls_with_a_cache_and_one_backward_pass():
+    """The gradient of each call is its own, and both make up that of the text."""
+    model, ids = made("llama"), tokens(1)
+    with ch.trace(model, gradients=True) as at_once:
+        last_logit(model(ids)).backward()
+    with ch.trace(model, gradients=True) as trace:
+        first = model(ids[:, :7], use_cache=True)
+        last_logit(model(ids[:, 7:], past_key_values=first.past_key_values)).backward()
+    model.zero_grad()
+    assert len(trace.calls) == 1
+    name = "model.layers.0.self_attn"
+    expected = at_once._takes[0].piece(name, 0).gradient
+    parts = trace._takes[0].forward.layers[name].parts
+    np.testing.assert_allclose(parts[1].gradient[0], expected[:, 7:], rtol=0, atol=1e-5 * np.abs(expected).max())
+    got = trace._takes[0].piece(name, 0).gradient
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def test_gradients_go_to_the_file_too(tmp_path):
+    model, path = made("llama"), tmp_path / "x.safetensors"
+    with ch.trace(model, gradients=True) as expected:
+        last_logit(model(tokens(1))).backward()
+    with ch.trace(model, gradients=True, keep=path) as trace:
+        logit = last_logit(model(tokens(1)))
+        logit.backward(retain_graph=True)
+        part = trace._takes[0].forward.layers["model.layers.0.self_attn"].parts[0]
+        assert isinstance(part.gradient, OnDisk)
+    np.testing.assert_array_equal(trace.relevance(), expected.relevance())
+    logit.backward()  # too late, and no error of the user's
+    model.zero_grad()
+    np.testing.assert_array_equal(ch.load_trace(path).relevance(), expected.relevance())
+
+
+def test_a_file_cannot_wait_for_gradients(tmp_path):
+    options = {"gradients": True, "keep": tmp_path / "x.safetensors"}
+    message = r"no gradient came before x.safetensors was to be written, at the end of the block: call backward in the"
+    with pytest.raises(ValueError, match=message), ch.trace(made("llama"), **options):
+        made("llama")(tokens(1))
+    assert list(tmp_path.iterdir()) == []
+
+
 class TestMistakes:
     def test_no_backward_pass(self):
         with ch.trace(made("llama"), gradients=True) as trace:
@@ -82,3 +124,14 @@ class TestMistakes:
             made("bart")(**inputs("bart"))
         with pytest.raises(NotImplementedError, match="relevance follows one stack of layers, and there are 3"):
             trace.sequences[0].relevance()
+
+    def test_some_layers(self, tmp_path):
+        """Of a file too."""
+        model = made("llama")
+        with ch.trace(model, layers=1, gradients=True) as trace:
+            last_logit(model(tokens(1))).backward()
+        model.zero_grad()
+        trace.save(tmp_path / "x.safetensors")
+        for found in (trace, ch.load_trace(tmp_path / "x.safetensors")):
+            with pytest.raises(ValueError, match=r"all layers, and model.layers.0.self_attn were not kept; leave lay"):
+                found.relevance()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -121,3 +123,82 @@ def test_two_that_write_to_one_place_at_once(tmp_path):
     assert not failures
     assert [x.name for x in tmp_path.iterdir()] == ["x.safetensors"]
     ch.load_trace(path)[0].weights()
+
+
+MANY_STEPS = """
+import resource, sys
+import numpy as np, torch, transformers as t
+import clearhead as ch
+
+torch.manual_seed(0)
+model = t.GPT2LMHeadModel(t.GPT2Config(n_embd=16, n_head=2, n_layer=2, vocab_size=50, n_positions=64)).eval()
+ids = torch.arange(1, 6)[None]
+def generate():
+    model.generate(ids, max_new_tokens=40, min_new_tokens=40, do_sample=False, pad_token_id=0)
+with ch.trace(model) as expected:
+    generate()
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+with ch.trace(model, keep=sys.argv[1], values=True) as trace:
+    generate()
+np.testing.assert_array_equal(trace[1].weights(), expected[1].weights())
+print(trace[1].n_q)
+"""
+
+
+def test_a_generation_of_many_steps_holds_few_files_open(tmp_path):
+    pytest.importorskip("resource")
+    command = [sys.executable, "-c", MANY_STEPS, str(tmp_path / "x.safetensors")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["44"]
+
+
+def test_what_was_kept_for_a_file_that_did_not_come_is_gone(tmp_path):
+    def stopped():
+        with ch.trace(made("llama"), keep=tmp_path / "x.safetensors") as trace, torch.no_grad():
+            made("llama")(tokens(1))
+            seen.append(trace)
+            raise RuntimeError("stopped")
+
+    seen = []
+    with pytest.raises(RuntimeError, match="stopped"):
+        stopped()
+    with pytest.raises(FileNotFoundError, match='did not end well, and no file came of it; keep="memory"'):
+        seen[0][0].weights()
+
+
+def test_values_of_a_batch_are_joined_once():
+    with ch.trace(made("llama"), values=True) as trace:
+        made("llama").generate(tokens(3), max_new_tokens=3, min_new_tokens=3, do_sample=False, pad_token_id=0)
+    take = trace._takes[0]
+    one, other = (take.piece("model.layers.0.self_attn", entry).v for entry in (0, 1))
+    assert one.base is other.base is not None
+
+
+def test_the_place_is_the_one_of_the_beginning(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with ch.trace(made("llama"), keep="x.safetensors"), torch.no_grad():
+        made("llama")(tokens(1))
+        monkeypatch.chdir(tmp_path / "other")
+    assert (tmp_path / "x.safetensors").is_file()
+
+
+def test_a_lock_that_cannot_be_had_leaves_no_folder(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def fails(*_):
+        raise OSError("no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", fails)
+    with pytest.raises(OSError, match="no locks here"):
+        Scratch(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_a_lock_is_cleared_away(tmp_path):
+    pytest.importorskip("fcntl")
+    left = tmp_path / f".x.0123456789abcdef{ENDING}"
+    left.mkdir()
+    with Scratch(tmp_path / "x"):
+        assert not left.exists()

@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 from tests.hf.models import inputs, made, tokens
 
 import clearhead as ch
+from clearhead.traces.result import Trace
 from clearhead.traces.storing import KEY, opened
 
 STATISTICS = ("lse", "entropy", "max_weight", "received", "distance", "on_first", "on_self")
@@ -97,7 +98,7 @@ def test_written_as_the_model_runs(tmp_path):
         assert not path.exists()
         (running,) = tmp_path.iterdir()
         assert sum(x.stat().st_size for x in running.iterdir()) > 0
-        assert isinstance(trace._takes[0].forward.layers[trace.names[0]].parts[0].q.base, np.memmap)
+        assert isinstance(np.asarray(trace._takes[0].forward.layers[trace.names[0]].parts[0].q).base, np.memmap)
     assert [x.name for x in tmp_path.iterdir()] == ["x.safetensors"]
     for found in (trace, ch.load_trace(path)):
         same(found.sequences[1][1], expected.sequences[1][1])
@@ -107,6 +108,24 @@ def test_a_block_that_fails_leaves_no_file(tmp_path):
     with pytest.raises(KeyError), ch.trace(made("llama"), keep=tmp_path / "x.safetensors"):
         raise KeyError
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_that_could_not_be_opened_is_not_written(traced, tmp_path, monkeypatch):
+    """safetensors has a longest header."""
+    path = tmp_path / "x.safetensors"
+    monkeypatch.setattr("clearhead.traces.storing.MOST_ROOM", 80_000)
+    with pytest.raises(ValueError, match=r"too long for one file: .* its 1 forwards .* trace.calls\[0\].save\(path\)"):
+        traced.save(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_room_is_left_for_what_is_said_of_the_model(traced, tmp_path):
+    said = {"note": '"' * 70_000}
+    trace = Trace(list(traced._takes), {**traced.about, **said}, top_k=3, map_size=4)  # as its views were made
+    trace.facts.missing["x"] = '"' * 70_000
+    trace.save(tmp_path / "x.safetensors")
+    loaded = ch.load_trace(tmp_path / "x.safetensors")
+    assert (loaded.about["note"], loaded.facts.missing["x"]) == (said["note"], '"' * 70_000)
 
 
 class TestBadFiles:
@@ -148,7 +167,9 @@ class TestBadFiles:
     def test_newer(self, tmp_path):
         told = json.dumps({"kind": "trace", "version": 99, "clearhead": "7.0"})
         save_file({"x": np.zeros(3)}, tmp_path / "new.safetensors", {KEY: told})
-        with pytest.raises(ValueError, match=r"written by clearhead 7.0, in version 99 .* reads version 2"):
+        with pytest.raises(
+            ValueError, match=r"written by clearhead 7.0, in version 99 .* reads versions 1 and 2; install"
+        ):
             ch.load_trace(tmp_path / "new.safetensors")
 
     def test_not_there(self, tmp_path, traced):

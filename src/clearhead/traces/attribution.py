@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.traces.naming import role
-from clearhead.traces.projections import kept_values, projection, the_model
+from clearhead.traces.projections import projection, the_model, unchanged_values
 from clearhead.traces.tables import HeadScores
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Attribution(HeadScores):
 
     @property
     def total(self) -> float:
-        """What attention adds to the logit: all heads of all layers, and the biases of their output projections."""
+        """What attention adds to the logit: all heads of the layers kept, and the biases of their projections."""
         return float(sum(row.sum() for row in self.layers.values()) + sum(self.biases.values()))
 
 
@@ -63,12 +63,14 @@ def attribution(
     for name in names:
         own = projection(trace, name, projections, model)
         towards = own.rows @ direction  # (h, d_v): what a value's columns count
-        by_key = np.einsum("hkd,hd->hk", kept_values(trace, name).of_heads(), towards)
+        by_key = np.einsum("hkd,hd->hk", unchanged_values(trace, name).of_heads(), towards)
         row = np.asarray(trace._view(name).row(place), np.float64)
         sources[name] = row * by_key
         layers[name], biases[name] = sources[name].sum(axis=-1), float(own.bias @ direction)
     what = f"logit of {token}" + ("" if against is None else f" − logit of {against}")
-    return Attribution(layers, f"{what} at {place}", sources, biases, place)
+    two_sided = any(role(path) != "encoder" for path in trace.facts.called)  # an encoder's own do not reach the logits
+    left_out = [x for x in trace.facts.left_out(names) if not (two_sided and role(x) == "encoder")]
+    return Attribution(layers, f"{what} at {place}{', of the layers kept' if left_out else ''}", sources, biases, place)
 
 
 def _names(trace: Trace) -> list[str]:
@@ -76,7 +78,7 @@ def _names(trace: Trace) -> list[str]:
     several = len(trace.stacks) > 1
     names = [name for name in trace.names if not (several and role(name) == "encoder")]
     for name in names:
-        kept_values(trace, name)
+        unchanged_values(trace, name)
         path = name.partition(":")[0]
         if path not in trace.facts.added:
             why = trace.facts.missing.get(path, f"its output projection was not found in {path.rpartition('.')[0]}")

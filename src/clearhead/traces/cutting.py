@@ -18,19 +18,20 @@ from clearhead import masks
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.function import attention
 from clearhead.torch.padding import both
-from clearhead.torch.watching import Position
 from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.edges import Cut, Without
 
 
 def cut_before(
-    options: dict[str, Any], path: str, cuts: list[Cut], position: Position, heads: int, sizes: tuple[int, int]
+    options: dict[str, Any], path: str, cuts: list[Cut], first: tuple[int, int], heads: int, sizes: tuple[int, int]
 ) -> dict[str, Any]:
-    """The options of a call without the edges that are cut: sizes (n_q, n_k)"""
+    """The options of a call without the edges that are cut.
+
+    first: the positions of its first query and key. sizes (n_q, n_k)
+    """
     own = [cut for cut in cuts if cut.concerns(path)]
     if not own:
         return options
-    first_query, first_key = (position.first_query, position.first_key) if position.grows else (0, 0)
     mask: Any = options.get("mask")
     bias: Any = options.get("bias")
     if isinstance(mask, torch.Tensor):
@@ -43,7 +44,7 @@ def cut_before(
     for cut in own:
         if cut.head is not None and cut.head >= heads:
             raise ValueError(f"{path} has {heads} heads, and there is no head {cut.head} to cut edges of")
-        mask = both(mask, Without(cut, first_query, first_key))
+        mask = both(mask, Without(cut, *first))
     return {**options, "mask": mask, "bias": bias}
 
 

@@ -36,6 +36,11 @@ class Cut:
     def concerns(self, path: str) -> bool:
         return concerns(self.layer, path)
 
+    def touches(self, first: tuple[int, int], sizes: tuple[int, int]) -> bool:
+        """Whether a call whose first query and key are at these positions, of such sizes, has any of its edges."""
+        runs = zip((self.queries, self.keys), first, sizes, strict=True)
+        return all(any(start < at + n and stop > at for start, stop in own) for own, at, n in runs)
+
 
 @dataclass(frozen=True, eq=False)
 class Without(masks.Mask):

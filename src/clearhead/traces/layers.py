@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,18 +14,32 @@ from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.watching import Position
 from clearhead.traces.by_distance import ByDistance, joined
 from clearhead.traces.pieces import Piece
+from clearhead.traces.scratch import Kept
 from clearhead.traces.stacking import OfOneSequence, Rows, Stacked, run_of
 
-Keep = Callable[[np.ndarray, object], np.ndarray]  # an array, and whose it is, to what is left of it in memory
+Keep = Callable[[np.ndarray, object], Kept]  # an array, and whose it is, to what is left of it in memory
 
 
-class Part(NamedTuple):
-    """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them."""
+@dataclass(eq=False)
+class Part:
+    """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them.
 
-    q: np.ndarray
+    gradient (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
+    """
+
+    q: Kept
     keys: range
     mask: masks.Mask | None
     bias: np.ndarray | ByDistance | None
+    gradient: Kept | None = None
+
+
+class Joined(NamedTuple):
+    """What all calls gave: q (b, h, n_q, d)  k (b, h_kv, n_k, d)  v (b, h_kv, n_k, d_v), where values are kept"""
+
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray | None
 
 
 @dataclass(eq=False)
@@ -45,15 +59,16 @@ class Layer:
     sinks: np.ndarray | None
     kept: bool
     parts: list[Part] = field(default_factory=list)
-    keys: list[np.ndarray] = field(default_factory=list)
-    values: list[np.ndarray] = field(default_factory=list)
+    keys: list[Kept] = field(default_factory=list)
+    values: list[Kept] = field(default_factory=list)
     real: np.ndarray | None = None
     query_real: np.ndarray | None = None
     length: int = 0  # the position after the last key
+    asked: int = 0  # how many queries came, kept or not
     last_key: torch.Tensor | None = None
     whole: torch.Tensor | None = None  # all keys, where they are compared
-    joined: tuple[np.ndarray, np.ndarray] | None = None
-    gradient: np.ndarray | None = None  # (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
+    joined: Joined | None = None
+    changed: bool = False  # whether the heads gave something else than their weights times values, as if one is ablated
 
     @property
     def batch(self) -> int:
@@ -97,6 +112,7 @@ class Layer:
     ) -> None:
         """One more call: its queries, those of its keys and values that are new, and its mask."""
         n_q, n_k = q.shape[-2], k.shape[-2]
+        self.asked += n_q
         first = position.first_key - self.first_key
         if self.grows:
             self._forget_from(position.first_query)
@@ -113,7 +129,7 @@ class Layer:
         if not self.kept:
             return
 
-        def stored(tensor: torch.Tensor) -> np.ndarray:
+        def stored(tensor: torch.Tensor) -> Kept:
             return _array(tensor) if keep is None else keep(_array(tensor), self)
 
         added: Any = bias
@@ -126,17 +142,21 @@ class Layer:
                 self.values.append(stored(v[..., fresh, :]))
         self._note_padding(position, mask, bias if isinstance(bias, torch.Tensor) else None, k)
 
-    def take_gradient(self, gradient: torch.Tensor) -> None:
-        """What a backward pass gave for the output of the heads; several add up, as in torch."""
+    def take_gradient(self, part: Part, keep: Keep | None, gradient: torch.Tensor) -> None:
+        """What a backward pass gave for what the heads gave in one call; several add up, as in torch."""
+        if part not in self.parts:  # taken back, or written to a file by now
+            return
         own = _array(gradient.reshape((1,) * (4 - gradient.ndim) + gradient.shape))
-        self.gradient = own if self.gradient is None else self.gradient + own
+        own = own if part.gradient is None else np.asarray(part.gradient) + own
+        part.gradient = own if keep is None else keep(own, self)
 
     def gradient_of(self, entry: int) -> np.ndarray | None:
         """The gradient of one sequence of the batch, without its padding: (h, n_q, d_v)"""
-        if self.gradient is None or self.gradient.shape[-2] != self.n_q:
+        found = [part.gradient for part in self.parts if part.gradient is not None]
+        if not found or len(found) < len(self.parts):
             return None
         queries, _ = self.places(entry)
-        return self.gradient[entry][:, queries.start : queries.stop]
+        return _end_to_end([gradient[entry] for gradient in found])[:, queries.start : queries.stop]
 
     def _forget_from(self, position: int) -> None:
         """Take back what was kept from a position on: steps that a model guessed and took back."""
@@ -178,7 +198,7 @@ class Layer:
 
     def piece(self, entry: int) -> Piece:
         """What is kept of one sequence of the batch, without its padding."""
-        q, k = self._joined()
+        q, k, v = self._joined()
         queries, keys = self.places(entry)
         sizes = masks.Sizes(self.n_q, self.n_k, (self.batch,), q.shape[1])
         mask: masks.Mask | None = None
@@ -191,8 +211,9 @@ class Layer:
         return Piece(
             q[entry][:, queries.start : queries.stop], k[entry][:, keys.start : keys.stop], mask,
             self._bias(entry, queries, keys), self.sinks, self.scale, self.softcap,
-            v=np.concatenate(self.values, -2)[entry][:, keys.start : keys.stop] if self.values else None,
+            v=None if v is None else v[entry][:, keys.start : keys.stop],
             prompt=max(self.parts[0].q.shape[-2] - queries.start, 0) if len(self.parts) > 1 else None,
+            changed=self.changed,
         )  # fmt: skip
 
     def places(self, entry: int) -> tuple[range, range]:
@@ -205,13 +226,10 @@ class Layer:
         shift = self.first_query - self.first_key  # queries stand at the last positions of the keys that were there
         return range(max(keys.start - shift, 0), max(min(keys.stop - shift, self.n_q), 0)), keys
 
-    def _joined(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.joined is None or self.joined[0].shape[-2] != self.n_q:
-            q, k = [part.q for part in self.parts], self.keys
-            self.joined = (
-                q[0] if len(q) == 1 else np.concatenate(q, -2),
-                k[0] if len(k) == 1 else np.concatenate(k, -2),
-            )
+    def _joined(self) -> Joined:
+        if self.joined is None or self.joined.q.shape[-2] != self.n_q:
+            q, k, v = [part.q for part in self.parts], self.keys, self.values
+            self.joined = Joined(_end_to_end(q), _end_to_end(k), _end_to_end(v) if v else None)
         return self.joined
 
     def _bias(self, entry: int, queries: range, keys: range) -> np.ndarray | ByDistance | None:
@@ -241,6 +259,11 @@ class Layer:
             tables.append(part.bias.moved(first - part.keys.start))
             first += part.q.shape[-2]
         return joined(tables)
+
+
+def _end_to_end(arrays: Sequence[Kept]) -> np.ndarray:
+    """Arrays as one, along their positions; one alone is not copied."""
+    return np.asarray(arrays[0]) if len(arrays) == 1 else np.concatenate([np.asarray(x) for x in arrays], axis=-2)
 
 
 def _written_out(part: Part, entry: int) -> np.ndarray:

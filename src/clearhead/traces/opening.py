@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import checks
+from clearhead.masks.kinds import UNLIMITED
 from clearhead.textbook.module import Module
 from clearhead.traces.ablation import Ablation, checked
 from clearhead.traces.edges import Cut, checked_cuts
@@ -73,7 +74,7 @@ def trace(
         values: keep values too, and find out where the model's heads lead to: for `ablate` to take heads from, and for
             `Trace.value_norms` and `Trace.attribution`.
         gradients: keep values, and what a backward pass gives for the output of the heads, for `Trace.relevance`: call
-            backward on one number, such as a logit, in the block or after it.
+            backward on one number, such as a logit, in the block or, where it is kept in memory, after it.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -93,7 +94,9 @@ def trace(
     changed = any(changes.values())
     options = {"top_k": top_k, "map_size": map_size}
     place = None if keep == "memory" else checked_target(keep)
+    asked = "gradients" if gradients else "values" if values else None
     if (written_in_numpy := textbook_model(model)) is not None:
+        _check_asked(asked, f"{type(written_in_numpy).__name__} is the textbook's, and what it returns are its weights")
         with _returned(model, written_in_numpy, layers, changed, options) as found:
             yield found
         if place is not None:
@@ -105,6 +108,9 @@ def trace(
             f"no head can be taken out of {type(model).__name__}, and no edge cut: {_refusal(model)}"
         )
     if not can_be_watched:
+        _check_asked(
+            asked, f"slow=True takes the weights that {type(model).__name__} writes out itself, and only those"
+        )
         with _asked(model, layers, options) as found:
             yield found
         if place is not None:
@@ -126,6 +132,8 @@ def trace(
             yield found
         _check_arrivals(recorder)
         _check_changes(recorder)
+        if gradients and place is not None:
+            _check_gradients(recorder, place)
         if place is not None:
             write(place, found, scratch)
             takes.stored = opened(place)[0]
@@ -194,6 +202,12 @@ def _asked(model: nn.Module, layers: Any, options: dict[str, int]) -> Iterator[T
         raise ValueError(_not_called(model))
     if not asking.takes:
         raise NotImplementedError(f"{type(model).__name__} was asked for its weights and gave none")
+
+
+def _check_asked(option: str | None, why: str) -> None:
+    """What cannot be kept of a model is refused when it is asked for, not when it is missing."""
+    if option is not None:
+        raise NotImplementedError(f"{option}=True cannot be had here: {why}; leave it out")
 
 
 def _check_model(model: object, slow: bool) -> bool:
@@ -267,6 +281,26 @@ def _check_changes(recorder: Recorder) -> None:
         if not any(change.concerns(path) for path in recorder.arrived):
             what = "a head was to be ablated" if isinstance(change, Ablation) else f"{change.option} was to cut edges"
             raise ValueError(f"no layer {change.layer!r} was called, of which {what}; {layers} were")
+        if isinstance(change, Cut) and change not in recorder.touched:
+            raise ValueError(
+                f"{change.option} was to cut edges of layer {change.layer!r} that are not there: no call had any of "
+                f"the queries {_told(change.queries)} and of the keys {_told(change.keys)}, positions counted from 0"
+            )
+
+
+def _check_gradients(recorder: Recorder, place: Path) -> None:
+    """What is written when the block ends cannot take a gradient after it."""
+    parts = [part for forward in recorder.forwards for layer in forward.layers.values() for part in layer.parts]
+    if all(part.gradient is None for part in parts):
+        raise ValueError(
+            f"no gradient came before {place.name} was to be written, at the end of the block: call backward in the "
+            "block, model(ids).logits[0, -1, token].backward(), without torch.no_grad()"
+        )
+
+
+def _told(runs: tuple[tuple[int, int], ...]) -> str:
+    """Runs of positions, as slices are written."""
+    return ", ".join(f"{start}:{'' if stop >= UNLIMITED else stop}" for start, stop in runs) or "(none)"
 
 
 def _not_called(model: object) -> str:

@@ -37,6 +37,7 @@ class Piece:
     v: np.ndarray | None = None  # (h_kv, n_k, d_v), where values were kept
     gradient: np.ndarray | None = None  # (h, n_q, d_v), of what the heads gave, where there was a backward pass
     prompt: int | None = None  # how many queries came at once, where the others came one by one after them
+    changed: bool = False  # whether what the heads gave was changed: not these weights times these values
     views: dict[Any, View] = field(default_factory=dict)
 
     def view(self, top_k: int, map_size: int, tokens: Labels = None, key_tokens: Labels = None) -> View:

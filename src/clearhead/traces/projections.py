@@ -69,6 +69,17 @@ def kept_values(trace: Trace, name: str) -> Values:
     return Values(piece.v, len(piece.q))
 
 
+def unchanged_values(trace: Trace, name: str) -> Values:
+    """The values of a layer whose heads gave their weights times these values, and nothing else."""
+    take, entry = trace._sequence()
+    if take.piece(name, entry).changed:
+        raise ValueError(
+            f"what the heads of {name} gave was changed while the model ran, by ablate, by cut_weights or by dropout, "
+            "so it is not what their weights and values say; trace without these, and in eval mode: model.eval()"
+        )
+    return kept_values(trace, name)
+
+
 def the_model(trace: Trace, model: Any) -> Any:
     """The model that was traced."""
     found = trace._known_model() if model is None else model

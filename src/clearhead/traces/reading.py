@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -36,12 +37,14 @@ class Grouping:
     @functools.cached_property
     def ranges(self) -> dict[str, range]:
         """Where each group stands, of those whose positions are neighbours and whose names are their own."""
-        found: dict[str, range] = {}
-        for number, name in enumerate(self.names):
-            places = np.flatnonzero(self.numbers == number)
-            if places.size and places[-1] - places[0] + 1 == places.size and self.names.count(name) == 1:
-                found[name] = range(int(places[0]), int(places[-1]) + 1)
-        return found
+        counts = Counter(self.names)
+        numbers, first, sizes = np.unique(self.numbers, return_index=True, return_counts=True)
+        last = len(self.numbers) - np.unique(self.numbers[::-1], return_index=True)[1]
+        return {
+            self.names[number]: range(start, stop)
+            for number, start, stop, size in zip(*(x.tolist() for x in (numbers, first, last, sizes)), strict=True)
+            if stop - start == size and number >= 0 and counts[self.names[number]] == 1
+        }
 
     def number(self, name: str) -> int:
         """The number of a group."""

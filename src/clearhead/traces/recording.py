@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ class Recorder:
         self.values, self.gradients = values or gradients, gradients
         self.stream = Stream(model) if self.values else None
         self.ablate, self.cut_scores, self.cut_weights = list(ablate), list(cut_scores), list(cut_weights)
+        self.touched: set[Cut] = set()  # those that had an edge to cut
         self.ablated = 0  # calls of attention in which a head was replaced
         self.names = {id(module): name for name, module in model.named_modules()}
         self.thread = threading.get_ident()
@@ -100,37 +102,50 @@ class Recorder:
         if path is None:
             unchanged: torch.Tensor = compute(q, k, v, **options)
             return unchanged
-        place = position, q.shape[-3] if q.ndim > 2 else 1, (q.shape[-2], k.shape[-2])
+        name, forward = self._place(path, position, k)
+        first, sizes = _first(position, forward.layers.get(name)), (q.shape[-2], k.shape[-2])
+        cuts = (cut for cut in (*self.cut_scores, *self.cut_weights) if cut.concerns(path))
+        self.touched.update(cut for cut in cuts if cut.touches(first, sizes))
+        place = first, q.shape[-3] if q.ndim > 2 else 1, sizes
         options = cut_before(options, path, self.cut_scores, *place)
         left = cut_before(options, path, self.cut_weights, *place)
         output: torch.Tensor = compute(q, k, v, **left)
         if left is not options:
             output = output * share_left(q, k, v, options, left)
-        name = self.record(path, position, q, k, v, options)
+        self.record(path, name, forward, position, q, k, v, options)
         changed = replaced(output, path, name, self.ablate, position.real)
         self.ablated += changed is not output
+        layer = forward.layers[name]
+        layer.changed |= changed is not output or left is not options or bool(options.get("dropout"))
         if self.stream is not None:
             self.stream.gave(path, changed)
-        if self.gradients and changed.requires_grad:
-            changed.register_hook(self.forwards[-1].layers[name].take_gradient)
+        if self.gradients and changed.requires_grad and layer.kept:
+            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1], self.keep))
         return changed
+
+    def _place(self, path: str, position: Position, k: torch.Tensor) -> tuple[str, Forward]:
+        """What a call of a layer is called, and the forward that it belongs to."""
+        if self.stream is not None and path not in self.arrived:
+            self.stream.facts.called.append(path)
+        self.arrived[path] += 1
+        use = self.uses[path]
+        self.uses[path] += 1
+        name = path if use == 0 else f"{path}:{use}"
+        return name, self._forward(name, position, k.reshape((1,) * (4 - k.ndim) + k.shape))
 
     def record(
         self,
         path: str,
+        name: str,
+        forward: Forward,
         position: Position,
         q: torch.Tensor,
         k: torch.Tensor,
         v: torch.Tensor,
         options: dict[str, Any],
-    ) -> str:
-        """One call of attention of one layer; what that is called."""
-        self.arrived[path] += 1
-        use = self.uses[path]
-        self.uses[path] += 1
-        name = path if use == 0 else f"{path}:{use}"
+    ) -> None:
+        """One call of attention of one layer."""
         q, k, v = (x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) for x in (q, k, v))
-        forward = self._forward(name, position, k)
         layer = forward.layers.get(name)
         mask, bias = settled(options, q.shape[-2], k.shape[-2])
         if layer is None:
@@ -138,7 +153,6 @@ class Recorder:
             if position.grows and sum(other.grows for other in forward.layers.values()) == 1:
                 layer.whole = k[..., :0, :].detach()  # of one layer all keys are compared, and the last of the others
         layer.add(position, q, k, v if self.values else None, mask, bias, self.keep)
-        return name
 
     def _forward(self, name: str, position: Position, k: torch.Tensor) -> Forward:
         """The forward that a call belongs to: the last one if its layer is new there or goes on, else a new one."""
@@ -181,6 +195,13 @@ class Recorder:
             forward.ids = np.concatenate([forward.ids[:, : position.first_query], ids], axis=-1)
         else:
             forward.ids = None
+
+
+def _first(position: Position, layer: Layer | None) -> tuple[int, int]:
+    """The positions of the first query and key of a call, whose layer has perhaps been called in earlier steps."""
+    if position.grows:
+        return position.first_query, position.first_key
+    return (0 if layer is None else layer.asked), 0  # queries go on, as where a decoder looks at what was read once
 
 
 def _begun(position: Position, options: dict[str, Any], kept: bool) -> Layer:

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.traces.progress import showing
-from clearhead.traces.projections import kept_values
+from clearhead.traces.projections import unchanged_values
 
 if TYPE_CHECKING:
     from clearhead.traces.result import Trace
@@ -31,6 +31,11 @@ def relevance(trace: Trace, position: int = -1, *, progress: bool = True) -> Flo
             "rules for several are others"
         )
     names = trace.names
+    if left_out := trace.facts.left_out(names):
+        raise ValueError(
+            f"relevance goes through all layers, and {', '.join(left_out)} were not kept; leave layers= out: "
+            "trace(model, gradients=True)"
+        )
     n = trace._view(names[0]).n_q
     place = checks.count("position", position, least=None)
     if not -n <= place < n:
@@ -54,7 +59,7 @@ def _carried(trace: Trace, name: str, row: Float[np.ndarray, " n"]) -> Float[np.
         )
     if view.n_q != view.n_k:
         raise ValueError(f"{name} has {view.n_q} queries and {view.n_k} keys; relevance needs one text, read at once")
-    values = kept_values(trace, name)
+    values = unchanged_values(trace, name)
     heads, v = values.heads, values.of_heads()
     queries = np.flatnonzero(row)
     height = max(1, MOST_PLACES // (heads * view.n_k))

@@ -40,6 +40,7 @@ TYPES = {
     "F16": np.dtype(np.float16), "F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "I32": np.dtype(np.int32),
     "I64": np.dtype(np.int64), "U8": np.dtype(np.uint8),
 }  # fmt: skip
+MOST_ROOM = 100_000_000  # for a header: safetensors opens no file with a longer one
 NAMES = {kind: name for name, kind in TYPES.items()}
 
 
@@ -48,11 +49,11 @@ def write(path: Path, trace: Trace, scratch: Scratch | None = None) -> None:
 
     scratch: where the arrays of its layers are, each of which is deleted once it is written.
     """
-    path = checked_target(path)
+    path, room = checked_target(path), _room(trace)
     with contextlib.ExitStack() as until_the_end:
         room_beside = until_the_end.enter_context(Scratch(path)) if scratch is None else scratch
         with room_beside.draft.open("wb") as file:
-            writer = _Writer(file, _room(trace))
+            writer = _Writer(file, room)
             calls = [_write_call(writer, number, take, trace, scratch) for number, take in enumerate(trace._takes)]
             writer.finish(
                 {
@@ -107,10 +108,10 @@ def _few(names: list[str | None]) -> dict[str, str]:
 
 
 def _room(trace: Trace) -> int:
-    """More than the letters that the header will take."""
-    room = 65_536
+    """More than the letters that the header will take; refused where no reader would open the file."""
+    room = 65_536 + 2 * len(json.dumps([trace.about, asdict(trace.facts)]))  # a text in a text: quotes take two letters
     for take in trace._takes:
-        room += take.batch * (4_000 * (len(take.names) + 1) + 40 * sum(len(name) for name in take.names))
+        room += take.batch * (4_000 * (len(take.names) + 1) + 48 * sum(len(name) for name in take.names))
         for entry in range(take.batch):
             room += sum(24 * len(ids) for ids in take.ids(entry) if ids is not None)
             scales = take.scales(entry)
@@ -119,6 +120,12 @@ def _room(trace: Trace) -> int:
                 if reading is not None and reading.spans is not None:
                     words = [*reading.labels, *filter(None, reading.spans.names), *set(reading.parts or ())]
                     room += sum(14 * len(str(word)) + 24 for word in words)
+    if _rounded(room) > MOST_ROOM:
+        raise ValueError(
+            f"this trace is too long for one file: what is said of its {len(trace._takes)} forwards would take "
+            f"{room:,} bytes, and safetensors opens no file with more than {MOST_ROOM:,}; trace fewer calls, sequences "
+            "or layers in a block, or write each forward by itself: trace.calls[0].save(path)"
+        )
     return _rounded(room)
 
 
@@ -149,6 +156,7 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
         writer.put(f"{name}/{part}", array)
     return {
         "scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "prompt": piece.prompt,
+        "changed": piece.changed,
         "arrays": sorted(arrays), **({"bias_first": first} if "bias_table" in arrays else {}),
     }  # fmt: skip
 
@@ -229,7 +237,8 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
     if description.get("version") not in READABLE:
         raise ValueError(
             f"{path} was written by clearhead {description.get('clearhead', '?')}, in version "
-            f"{description.get('version')} of the format, and this one reads version {VERSION}; install that clearhead"
+            f"{description.get('version')} of the format, and this one reads versions "
+            f"{' and '.join(map(str, READABLE))}; install that clearhead"
         )
     return description
 
@@ -297,6 +306,7 @@ class Stored:
             self._pieces[name, entry] = Piece(
                 found["q"], found["k"], mask, bias, found.get("sinks"), told["scale"], told["softcap"],
                 told["slow"], observed(seen), found.get("v"), found.get("gradient"), told.get("prompt"),
+                told.get("changed", False),
             )  # fmt: skip
         return self._pieces[name, entry]
 
@@ -337,7 +347,7 @@ def checked_target(path: str | Path) -> Path:
     """A place that a trace can be written to."""
     if not isinstance(path, (str, Path)):
         raise TypeError(f'a trace is kept in "memory" or in a file, whose path is to be given, got {path!r}')
-    path = Path(path)
+    path = Path(path).absolute()  # whatever folder the block goes to
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; a trace is one file, such as {path / 'trace.safetensors'}")
     if not path.parent.is_dir():

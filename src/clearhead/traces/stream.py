@@ -123,10 +123,8 @@ class Stream:
         if block is None or block.path != path:
             return
         self.judged.add(path)
-        rest = y.detach() - block.entered
-        for projected in block.projected.values():
-            rest = rest - projected
-        adds = rest.abs().max() <= _noise(y) or any(_close(rest, given, y) for given in block.given)
+        terms = [block.entered, *block.projected.values()]
+        adds = _is_sum(y, terms) or any(_is_sum(y, [*terms, given]) for given in block.given)
         for layer in block.projected:
             if adds and block.follows:
                 self.facts.added.append(layer)
@@ -187,10 +185,11 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.shape == b.shape and bool(torch.equal(a, b))
 
 
-def _noise(like: torch.Tensor) -> float:
-    """What rounding may come to in sums of a few tensors like this."""
-    return 16 * torch.finfo(like.dtype).eps * float(like.abs().max())
-
-
-def _close(rest: torch.Tensor, given: torch.Tensor, like: torch.Tensor) -> bool:
-    return rest.shape == given.shape and float((rest - given).abs().max()) <= _noise(like)
+def _is_sum(y: torch.Tensor, terms: list[torch.Tensor]) -> bool:
+    """Whether each number of y is the sum of the terms' but for its own rounding, whatever the largest of them is."""
+    if any(term.shape != y.shape for term in terms):
+        return False
+    parts = [term.double() for term in terms]
+    wrong = (y.double() - torch.stack(parts).sum(0)).abs()
+    size = torch.stack([part.abs() for part in parts]).sum(0)
+    return bool((wrong <= 4 * torch.finfo(y.dtype).eps * size).all())

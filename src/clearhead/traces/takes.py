@@ -63,7 +63,7 @@ class Recorded:
         for other in self.forward.layers.values():  # as long as there are others to tell of it
             self._note_queries(other)
         self._pieces = {key: piece for key, piece in self._pieces.items() if key[0] != name}
-        layer.parts, layer.keys, layer.values, layer.joined, layer.gradient = [], [], [], None, None
+        layer.parts, layer.keys, layer.values, layer.joined = [], [], [], None
         return layer
 
     def _note_queries(self, layer: Layer) -> None:
