@@ -755,9 +755,9 @@ print(whole.patterns())
 whole.plot()
 
 # %% [markdown]
-# A figure stands still. The page does not: the next line writes one file, which opens in any browser, without a network.
-# Choose a head, click a word to see what it looked at, zoom in to a single weight, and walk through the translation step
-# by step.
+# A figure stands still. The page does not: the next line writes one file, which opens in any browser, without a
+# network. Choose a head, click a word to see what it looked at, zoom in to a single weight, and walk through the
+# translation step by step.
 
 # %%
 print(whole.to_html("translator.html"))
