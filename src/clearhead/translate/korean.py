@@ -262,6 +262,24 @@ def necessary(stem: Stem) -> Word:
     return (head, joint + "야")
 
 
+def since(stem: Stem) -> Word:
+    """Joined to what comes of it, or after it: 잡아서, 가서, 공부해서."""
+    if noun := _nominal(stem):
+        return noun, *since(HA)
+    head, joint = infinitive(stem)
+    return (head, joint + "서")
+
+
+def relative(stem: Stem, tense: str) -> Word:
+    """A verb before its noun: 잡는, 만드는; 잡은, 만든; 잡을, 만들."""
+    if noun := _nominal(stem):
+        return noun, *relative(HA, tense)
+    if tense != "present":
+        return closed(stem, "ㄴ" if tense == "past" else "ㄹ")
+    text = stem.text
+    return (with_final(text, "") if letters(text[-1]).final == "ㄹ" else text, "는")
+
+
 def obliging(stem: Stem) -> Word:
     """What stands before 주다 to ask a favour: 열어, 읽어, 청소해."""
     if noun := _nominal(stem):

@@ -64,7 +64,9 @@ def simple(sentence: Sentence) -> bool:
     more = any((clause.modal, clause.honoured, clause.split, clause.bare, clause.hour, clause.companion, clause.origin))
     more = more or clause.adverb is not None or clause.topic not in ("", "subject")
     more = more or clause.along or clause.also or isinstance(clause.place, Site)
+    more = more or clause.attached or bool(sentence.called)
     dressed = any(one.owner or one.focus or one.floating or one.counted_first for one in clause.phrases)
+    dressed = dressed or any(one.relative or one.nameless for one in clause.phrases)
     return known and plain and not (others or more or dressed)
 
 
@@ -86,6 +88,10 @@ def _pairs_of(clause: Clause) -> set[Pair]:
     for one in clause.phrases:
         if one.adjective is not None:
             found.add(("adjective", sense(one.adjective), meant(one.noun)))
+        if one.relative is not None:
+            inner, head = one.relative.clause, (one._replace(relative=None),)
+            whole = inner._replace(subjects=head) if one.relative.role == "subject" else inner._replace(objects=head)
+            found |= _pairs_of(whole)
     return found
 
 

@@ -29,7 +29,7 @@ def somewhere(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
     origin = means = companion = None
     along = False
     if verb.shape in ("to", "into") or (verb.shape == "in" and verb.places):
-        place = some_place(generator, verb.places) if likely(generator, 0.88) else None
+        place = some_place(generator, verb.places) if verb.shape == "into" or likely(generator, 0.88) else None
         if verb.stem.text in ("오", "돌아오") and likely(generator, 0.25):
             origin = generator.choice(places(verb.places))
             place = place if likely(generator, 0.15) and place != origin else None
@@ -37,8 +37,8 @@ def somewhere(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
         place, along = some_place(generator, verb.places), likely(generator, 0.6)
     elif verb.places and likely(generator, 0.26):
         place = some_place(generator, verb.places, beside=0.15 * (verb.shape != "weather"))
-    if verb.shape == "into" and isinstance(place, Place) and place.korean == "집":
-        place = None
+    while verb.shape == "into" and isinstance(place, Place) and place.korean == "집":
+        place = some_place(generator, verb.places)
     if verb.means and likely(generator, 0.25):
         means = generator.choice([means for means in MEANS if means.korean in verb.means.split()])
     active = not verb.lasting and verb.shape in ("", "to") and "person" in verb.takes[0][0]
@@ -58,7 +58,10 @@ def some_place(generator: random.Random, kinds: str, *, beside: float = 0.0) -> 
     if place.at in ("", "in") or not likely(generator, 0.2):
         return place
     adjectives = _adjectives(place)
-    kind = generator.choice(("pointer", "pointer", "owner", "adjective"))
+    kind = generator.choice(("pointer", "pointer", "owner", "adjective", "beside"))
+    if kind == "beside":
+        other = generator.choice([noun for noun in nouns("site 집 식당 가게") if noun.korean != place.korean])
+        return Site(place, beside=Position(other, generator.choice(("옆", "옆", "앞", "뒤"))))
     if kind == "adjective" and adjectives:
         return Site(place, generator.choice(adjectives))
     if kind == "owner":

@@ -241,10 +241,6 @@ NO_PREDICATE = Said(
     "이 번역은 확실하지 않습니다. 서술어(동사, 형용사, 이다)가 없습니다. 온전한 문장으로 써 주세요(예: 고양이가 쥐를 "
     "잡았다)",
 )
-NO_PLACE = Said(
-    "it is not sure of this: nothing says where to: {verb}",
-    "이 번역은 확실하지 않습니다. 어디인지 나와 있지 않습니다: {verb}",
-)
 NO_OBJECT = Said(
     "it is not sure of this: nothing says whom or what: {verb}",
     "이 번역은 확실하지 않습니다. 목적어(누구를, 무엇을)가 나와 있지 않습니다: {verb}",
