@@ -267,7 +267,8 @@ def _hooked(recorder: Recorder) -> Iterator[None]:
 def _check_arrivals(recorder: Recorder) -> None:
     """A trace of nothing is an error, with what it is due to."""
     if recorder.arrived:
-        if not any(is_wanted(path, recorder.layers) for path in recorder.arrived):
+        none_asked = isinstance(recorder.layers, (list, tuple)) and not recorder.layers
+        if not none_asked and not any(is_wanted(path, recorder.layers) for path in recorder.arrived):
             there = ", ".join(recorder.arrived)
             raise ValueError(f"no layer that was called is one of layers={recorder.layers!r}; {there} were called")
         return
