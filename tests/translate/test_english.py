@@ -5,7 +5,8 @@ from __future__ import annotations
 from clearhead.translate.english import indefinite, with_ed, with_ing, with_s
 
 PLURALS = "cat·s apple·s watch·es box·es potato·es glass·es boy·s baby:babies butterfly:butterflies story:stories"
-GOING = "catch·ing play·ing open·ing see·ing go·ing make:making come:coming run:running swim:swimming die:dying"
+GOING = """catch·ing play·ing open·ing see·ing go·ing be·ing make:making come:coming run:running swim:swimming die:dying
+forget:forgetting"""
 THIRDS = "have:has play·s catch·es wash·es teach·es go·es chase·s choose·s buy·s see·s cry:cries study:studies"
 PASTS = "help·ed bake·d love·d play·ed clean·ed show·ed open·ed wash·ed cry:cried study:studied"
 

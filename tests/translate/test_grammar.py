@@ -6,7 +6,18 @@ import pytest
 
 from clearhead.translate.grammar import said
 from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, MEANS, NOUNS, PLACES, TIMES, VERBS
-from clearhead.translate.meaning import ROLES, Asked, Being, Clause, Existing, NounPhrase, Position, Sentence, Site
+from clearhead.translate.meaning import (
+    ROLES,
+    Asked,
+    Being,
+    Clause,
+    Existing,
+    NounPhrase,
+    Position,
+    Relative,
+    Sentence,
+    Site,
+)
 from clearhead.translate.parts import spelled
 from clearhead.translate.to_english import in_english
 from clearhead.translate.to_korean import in_korean
@@ -14,12 +25,15 @@ from clearhead.translate.to_korean import in_korean
 N = {noun.korean: noun for noun in reversed(NOUNS)}
 A = {adjective.stem.text: adjective for adjective in ADJECTIVES}
 V = {verb.english: verb for verb in reversed(VERBS)}
-P, T, M, B = ({entry.korean: entry for entry in table} for table in (PLACES, TIMES, MEANS, ADVERBS))
+P, T, M, B = ({entry.korean: entry for entry in reversed(table)} for table in (PLACES, TIMES, MEANS, ADVERBS))
+SNOW = next(verb for verb in VERBS if verb.english == "snow" and verb.stem.text == "오")
 RAIN = next(verb for verb in VERBS if verb.english == "rain" and verb.stem.text == "오")
 PLAY = next(verb for verb in VERBS if verb.stem.text == "놀")
+GUITAR = next(verb for verb in VERBS if verb.stem.text == "치")
 NEED = next(verb for verb in VERBS if verb.english == "need")
 HAVE = next(verb for verb in VERBS if verb.english == "have" and not verb.negative)
 HAVE_NOT = next(verb for verb in VERBS if verb.english == "have" and verb.negative)
+OPENS = next(verb for verb in VERBS if verb.english == "open" and not verb.takes[0][1])
 NOT_KNOW = next(verb for verb in VERBS if verb.negative and verb.english == "know")
 
 
@@ -299,7 +313,264 @@ OTHERS = [
         "I can speak Korean",
     ),
 ]
-CASES = [*PLACES_IN_WORDS, *TOLD, *OTHERS, *ORDER, *TOPICS, *TENSES, *DENIED, *MOODS, *PHRASES, *BEING, *HONOURED]
+WORK, COME, DO_IT, SIMPLY_EAT = (
+    next(verb for verb in VERBS if verb.english == english and (not verb.takes[0][1]) and verb.takes[0][0] in subjects)
+    for english, subjects in (("work", "person"), ("come", "season"), ("do it", "person"), ("eat", "person"))
+)
+MUCH, ALL = (next(a for a in ADVERBS if a.english == english) for english in ("a lot", "all"))
+TEN = some("사람", number="열", nameless=True)
+THERE = [
+    (clause("손님", Existing(absent=True), **PRESENT), "손님이 없다", "There is no guest"),
+    (
+        clause(some("나쁘", "사람"), Existing(absent=True), topic="subject", **PRESENT),
+        "나쁜 사람은 없다",
+        "There is no bad person",
+    ),
+    (
+        clause("바람", Existing(absent=True), time=T["오늘"], topic="time", **PRESENT),
+        "오늘은 바람이 없다",
+        "There is no wind today",
+    ),
+    (
+        clause("사람", Existing(plenty="많이"), place=P["공원"], first="place", **PRESENT),
+        "공원에 사람이 많이 있다",
+        "There are many people in the park",
+    ),
+    (
+        clause("눈", Existing(plenty="많"), place=P["산"], first="place", topic="place", **PRESENT),
+        "산에는 눈이 많다",
+        "There is a lot of snow on the mountain",
+    ),
+    (
+        clause("", Existing(), asked=Asked("place", ("어디",)), **ASKED, **PRESENT, **POLITE),
+        "어디 있어요",
+        "Where are you?",
+    ),
+    (clause(TEN, "come"), "열 명이 왔다", "Ten people came"),
+    (clause("오늘", Being(some("월요일")), topic="subject", **PRESENT), "오늘은 월요일이다", "Today is Monday"),
+    (
+        clause("", Being(None, hour="세"), time=T["지금"], topic="time", **PRESENT),
+        "지금은 세 시다",
+        "It is three o'clock now",
+    ),
+    (
+        clause("", Being(None, "몇 시"), time=T["지금"], **ASKED, **PRESENT, **POLITE),
+        "지금 몇 시예요",
+        "What time is it now?",
+    ),
+    (
+        clause(
+            some("가족", owner=N["우리"]), Being(TEN._replace(number="다섯")), topic="subject", **PRESENT, full=True
+        ),
+        "우리 가족은 다섯 명이다",
+        "My family has five people",
+    ),
+]
+EVERYDAY = [
+    (clause("", "go", adverb=B["같이"], mood="suggestion", **POLITE, **PRESENT), "같이 가요", "Let's go together"),
+    (clause("", NOT_KNOW, tense="will", adverb=B["잘"], **POLITE), "잘 모르겠어요", "I do not know well"),
+    (clause(some("저", focus="도"), "know", **PRESENT, **POLITE), "저도 알아요", "I know too"),
+    (clause("저", DO_IT, tense="will", style="formal"), "제가 하겠습니다", "I will do it"),
+    (
+        clause("", "come", asked=Asked("origin", ("어디", "에서")), **ASKED, **POLITE),
+        "어디에서 왔어요",
+        "Where did you come from?",
+    ),
+    (
+        clause("", "eat", "라면", place=P["버스"], time=T["점심"], tense="past"),
+        "점심에 버스에서 라면을 먹었다",
+        "I ate ramen on the bus at lunch",
+    ),
+    (
+        clause(
+            "할아버지", "get up", time=T["아침"], adverb=B["일찍"], attached=True, **PRESENT, topic="subject"
+        )._replace(order=("subject", "time", "adverb")),
+        "할아버지는 아침 일찍 일어난다",
+        "My grandfather gets up early in the morning",
+    ),
+    (clause("아기", "drink", "우유", adverb=ALL), "아기가 우유를 다 마셨다", "The baby drank all the milk"),
+    (clause(some("학생", many=True), "come", adverb=ALL), "학생들이 다 왔다", "All the students came"),
+    (clause("", SIMPLY_EAT, adverb=MUCH, degree=B["너무"]), "너무 많이 먹었다", "I ate too much"),
+    (
+        clause("", "take", "비행기", modal="try", **ASKED, **POLITE)._replace(
+            predicate=next(verb for verb in VERBS if verb.stem.text == "타" and verb.english == "take")
+        ),
+        "비행기를 타 봤어요",
+        "Have you tried taking an airplane?",
+    ),
+    (
+        clause("", "read", "책", modal="try", mood="command", **POLITE),
+        "책을 읽어 보세요",
+        "Please try reading the book",
+    ),
+    (clause("봄", COME), "봄이 왔다", "Spring came"),
+    (
+        clause("", "lend", "책", recipient=some("친구"), full=True),
+        "친구에게 책을 빌려 주었다",
+        "I lent the book to a friend",
+    ),
+    (
+        clause("", "be afraid of", "개", mood="command", denial="않다", style="casual"),
+        "개를 무서워하지 마",
+        "Do not be afraid of the dog",
+    ),
+    (
+        clause(some("책", pointer="그"), "재미있", bare=True, **PRESENT, **POLITE),
+        "그 책 재미있어요",
+        "That book is interesting",
+    ),
+    (
+        clause(
+            "", "write", some("책", pointer="이"), asked=Asked("subject", ("누가",)), topic="object", **ASKED, **POLITE
+        )._replace(order=("object", "asked")),
+        "이 책은 누가 썼어요",
+        "Who wrote this book?",
+    ),
+]
+BESIDE_NOUNS = [
+    (
+        clause(
+            some("민수", title=N["친구"], owner=N["저"]), "be good at", "농구", topic="subject", **PRESENT, **POLITE
+        ),
+        "제 친구 민수는 농구를 잘해요",
+        "My friend Minsu is good at basketball",
+    ),
+    (
+        clause(some("옷", owner=N["가게"], owner_pointer="그", close=True), "싸", topic="subject", **PRESENT),
+        "그 가게 옷은 싸다",
+        "That store's clothes are cheap",
+    ),
+    (
+        clause("", "raise", some("개", number="한"), some("고양이", number="두"), **PRESENT),
+        "개 한 마리와 고양이 두 마리를 키운다",
+        "I raise one dog and two cats",
+    ),
+    (clause("", "like", some("한국", "음식"), **PRESENT), "한국 음식을 좋아한다", "I like Korean food"),
+    (clause(some("많", "사람"), "come"), "많은 사람이 왔다", "Many people came"),
+    (
+        clause("", "go", place=Site(P["약국"], beside=Position(N["은행"], "옆"))),
+        "은행 옆에 있는 약국에 갔다",
+        "I went to the pharmacy next to the bank",
+    ),
+    (
+        clause("", "draw", some("소녀", relative=Relative(clause("", "read", "책", **PRESENT), "subject"))),
+        "책을 읽는 소녀를 그렸다",
+        "I drew the girl who reads the book",
+    ),
+    (
+        clause(
+            some("옷", relative=Relative(clause("", "buy", time=T["어제"]), "object")), "작", **PRESENT, topic="subject"
+        ),
+        "어제 산 옷은 작다",
+        "The clothes that I bought yesterday are small",
+    ),
+    (
+        clause("", "meet", some("친구", relative=Relative(clause("", "come", origin=P["한국"]), "subject"))),
+        "한국에서 온 친구를 만났다",
+        "I met a friend who came from Korea",
+    ),
+    (
+        clause(
+            "", "read", some("책", relative=Relative(clause("", Existing(), place=P["책상"], **PRESENT), "subject"))
+        ),
+        "책상에 있는 책을 읽었다",
+        "I read the book on the desk",
+    ),
+    (
+        clause("그", Being(some("의사", relative=Relative(clause("", "write", "시", **PRESENT), "subject"))))._replace(
+            topic="subject", tense="present"
+        ),
+        "그는 시를 쓰는 의사다",
+        "He is a doctor who writes the poem",
+    ),
+    (
+        clause(some("소년", relative=Relative(clause("", "wear", "모자"), "subject")), "laugh")._replace(
+            topic="subject"
+        ),
+        "모자를 쓴 소년은 웃었다",
+        "The boy who wears the hat laughed",
+    ),
+]
+FIRST_TRIED = [
+    (
+        clause(
+            "은행", V["open"], asked=Asked("hour", ("몇", "시", "에")), topic="subject", **ASKED, **PRESENT, **POLITE
+        )._replace(predicate=OPENS),
+        "은행은 몇 시에 열어요",
+        "What time does the bank open?",
+    ),
+    (clause(some("아이", number="한", uncountered=True), "cry"), "한 아이가 울었다", "One child cried"),
+    (
+        clause(some("사람", number="두", uncountered=True, pointer="그"), "laugh"),
+        "그 두 사람이 웃었다",
+        "Those two people laughed",
+    ),
+    (
+        clause(some("개", owner=N["우리"], housed=True), "똑똑하", topic="subject", **PRESENT),
+        "우리 집 개는 똑똑하다",
+        "Our dog is smart",
+    ),
+    (
+        clause([some("사람", pointer="저", many=True)], Being(some("중국", "사람")), topic="subject", **PRESENT),
+        "저 사람들은 중국 사람이다",
+        "Those people are Chinese",
+    ),
+    (
+        clause(some("이름", owner=N["저"]), Being(some("수진")), topic="subject", tense="present", style="formal"),
+        "제 이름은 수진입니다",
+        "My name is Sujin",
+    ),
+    (
+        clause("할머니", Existing(), place=P["집"], topic="subject", honoured=True, **PRESENT, **POLITE),
+        "할머니는 집에 계세요",
+        "My grandmother is at home",
+    ),
+    (
+        clause("선생님", Existing(absent=True), place=P["교실"], honoured=True, **POLITE),
+        "선생님이 교실에 안 계셨어요",
+        "There was no teacher in the classroom",
+    ),
+    (
+        clause("", "live", companion=some("고양이", number="두"), together="같이", **PRESENT),
+        "고양이 두 마리와 같이 산다",
+        "I live with two cats",
+    ),
+    (
+        clause("우리", "watch", "영화", time=T["내일"], mood="suggestion", first="subject time", **PRESENT),
+        "우리 내일 영화를 보자",
+        "Let's watch the movie tomorrow",
+    ),
+    (
+        clause(
+            some("지갑", owner=N["나"]),
+            Existing(),
+            asked=Asked("place", ("어디",)),
+            bare=True,
+            style="casual",
+            **ASKED,
+            **PRESENT,
+        ),
+        "내 지갑 어디 있어",
+        "Where is my wallet?",
+    ),
+]
+CASES = [
+    *THERE,
+    *EVERYDAY,
+    *BESIDE_NOUNS,
+    *PLACES_IN_WORDS,
+    *TOLD,
+    *OTHERS,
+    *ORDER,
+    *TOPICS,
+    *TENSES,
+    *DENIED,
+    *MOODS,
+    *PHRASES,
+    *BEING,
+    *HONOURED,
+    *FIRST_TRIED,
+]
 
 
 @pytest.mark.parametrize(("meaning", "korean", "english"), CASES, ids=[case[1] for case in CASES])
@@ -347,10 +618,70 @@ JOINED = [
         "Wash the cup and drink coffee",
     ),
     (
+        (clause("비", RAIN), clause("", "go", denial="안")),
+        "서",
+        "비가 와서 안 갔다",
+        "I did not go because it rained",
+    ),
+    (
+        (clause("눈", SNOW, **PRESENT), clause("길", "하얗", **PRESENT)),
+        "서",
+        "눈이 와서 길이 하얗다",
+        "The road is white because it snowed",
+    ),
+    (
+        (clause("형", "아프", topic="subject"), clause("", "go", place=P["학교"], denial="못")),
+        "서",
+        "형은 아파서 학교에 못 갔다",
+        "My older brother could not go to school because he was sick",
+    ),
+    (
+        (clause("", "go", place=P["도서관"]), clause("", "read", "책")),
+        "서",
+        "도서관에 가서 책을 읽었다",
+        "I went to the library and read the book",
+    ),
+    (
+        (
+            clause("저", Being(some("학생")), topic="subject"),
+            clause("", "busy")._replace(predicate=A["바쁘"], tense="present"),
+        ),
+        "서",
+        "저는 학생이라서 바쁘다",
+        "I am busy because I am a student",
+    ),
+    (
         (clause("", "go", modal="want", **PRESENT), clause("", "바쁘", **PRESENT)),
         "지만",
         "가고 싶지만 바쁘다",
         "I want to go but am busy",
+    ),
+    (
+        (
+            clause("동생", GUITAR, some("피아노", focus="도"), topic="subject", **PRESENT),
+            clause("", GUITAR, some("기타", focus="도"), **PRESENT),
+        ),
+        "고",
+        "동생은 피아노도 치고 기타도 친다",
+        "My younger sibling plays the piano and plays the guitar too",
+    ),
+    (
+        (
+            clause(some("물", focus="도"), Existing(absent=True), **PRESENT),
+            clause(some("빵", focus="도"), Existing(absent=True), **PRESENT),
+        ),
+        "고",
+        "물도 없고 빵도 없다",
+        "There is no water and there is no bread either",
+    ),
+    (
+        (
+            clause("꽃", "bloom", time=T["봄"], topic="time", **PRESENT),
+            clause("눈", SNOW, time=T["겨울"], topic="time", **PRESENT),
+        ),
+        "고",
+        "봄에는 꽃이 피고 겨울에는 눈이 온다",
+        "The flower blooms in spring and it snows in winter",
     ),
 ]
 
@@ -360,6 +691,16 @@ def test_two_clauses(clauses, joint, korean, english):
     example = said(Sentence(clauses, joint, "."))
     assert example.source == korean + "."
     assert example.target == english + "."
+
+
+def test_whom_one_speaks_to():
+    where = clause("", Existing(), asked=Asked("place", ("어디",)), **ASKED, **PRESENT, **POLITE)
+    example = said(Sentence((where,), end="?", called=("아빠",)))
+    assert example[:2] == ("아빠, 어디 있어요?", "Dad, where are you?")
+    assert (slice(0, 2), slice(0, 3)) in [(slice(*link.source), slice(*link.target)) for link in example.links]
+    told = clause("", "go", mood="command", style="casual")
+    assert said(Sentence((told,), called=("민수", "야")))[:2] == ("민수야, 가", "Minsu, go")
+    assert said(Sentence((clause("저", "know", **PRESENT, **POLITE),), called=("네",))).target == "Yes, I know"
 
 
 def test_the_mark_at_the_end():
@@ -404,6 +745,18 @@ def test_a_counter_is_linked_where_english_has_one():
         ("물", "water"),
         ("다음 주", "next week"),
     ]
+
+
+def test_a_clause_before_a_noun_is_linked_too():
+    meaning = clause("", "draw", some("소녀", relative=Relative(clause("", "read", "책", **PRESENT), "subject")))
+    assert links(meaning) == [("그렸다", "drew"), ("소녀", "girl"), ("읽는", "reads"), ("책", "book")]
+
+
+def test_who_is_sick_is_linked_once():
+    sentence = Sentence((clause("형", "아프", topic="subject"), clause("", "go", denial="못")), "서")
+    example = said(sentence)
+    pairs = [(example.source[slice(*link.source)], example.target[slice(*link.target)]) for link in example.links]
+    assert pairs == [("형", "older brother"), ("갔다", "go"), ("아파서", "sick")]
 
 
 def test_rain_is_linked_with_rain():

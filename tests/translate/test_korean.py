@@ -22,6 +22,8 @@ from clearhead.translate.korean import (
     particle,
     past,
     possible,
+    relative,
+    since,
     suggested,
     syllable,
     with_final,
@@ -212,6 +214,23 @@ def test_told_and_joined(stem, forms):
     words += [suggested(stem, style) for style in ("plain", "formal")]
     words += [necessary(stem), possible(stem), joined(stem, "지")]
     assert text(words) == forms
+
+
+BEFORE_OTHERS = [
+    (Stem("잡"), "잡아서 잡은 잡는 잡을"),
+    (Stem("마시"), "마셔서 마신 마시는 마실"),
+    (Stem("공부하"), "공부해서 공부한 공부하는 공부할"),
+    (Stem("만들"), "만들어서 만든 만드는 만들"),
+    (Stem("돕", "ㅂ"), "도와서 도운 돕는 도울"),
+    (Stem("듣", "ㄷ"), "들어서 들은 듣는 들을"),
+    (Stem("부르", "르"), "불러서 부른 부르는 부를"),
+    (Stem("짓", "ㅅ"), "지어서 지은 짓는 지을"),
+]
+
+
+@pytest.mark.parametrize(("stem", "forms"), BEFORE_OTHERS, ids=[stem.text for stem, _ in BEFORE_OTHERS])
+def test_before_another_clause_and_before_a_noun(stem, forms):
+    assert text([since(stem), *(relative(stem, tense) for tense in ("past", "present", "future"))]) == forms
 
 
 def test_a_noun_as_predicate():

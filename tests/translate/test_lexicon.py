@@ -23,7 +23,7 @@ from clearhead.translate.lexicon import (
 PLURALS = """children women men people babies puppies foxes mice fish butterflies boxes watches glasses photos potatoes
 strawberries buses police\u00a0officers college\u00a0students older\u00a0brothers younger\u00a0sisters"""
 PASTS = """caught ate took drank read wrote wore drew saw met knew forgot bought sold chose found lost threw made cut
-built rode drove sang did spoke taught slept got sat ran went swam flew began blew came gave sent had became"""
+built rode drove sang did spoke taught slept got sat ran went swam flew began blew came gave sent lent had became"""
 GOING = """making taking writing riding driving dancing running cutting swimming getting sitting dying using
 closing moving baking choosing receiving preparing"""
 
@@ -55,8 +55,10 @@ def test_there_are_four_hundred_stems():
 
 
 def test_no_meaning_is_there_twice():
-    for table in (PLACES, TIMES, MEANS, ADVERBS):
+    for table in (PLACES, TIMES, MEANS):
         assert len({entry.korean for entry in table}) == len(table)
+    told_apart = {(entry.korean, kind) for entry in ADVERBS for kind in entry.goes.split()}  # by what they go with
+    assert len(told_apart) == sum(len(entry.goes.split()) for entry in ADVERBS)
     for table in (VERBS, ADJECTIVES):
         assert len({entry[:2] + entry[3:4] + entry[6:7] for entry in table}) == len(table)
     assert len({(noun.korean, noun.english) for noun in NOUNS}) == len(NOUNS)

@@ -11,8 +11,9 @@ import pytest
 from clearhead.translate.dates import date_pieces
 from clearhead.translate.grammar import said
 from clearhead.translate.joining import drawn
-from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, NOUNS, NUMBERS, PLACES, TIMES, VERBS, Verb
-from clearhead.translate.meaning import Site
+from clearhead.translate.lexicon import ADJECTIVES, ADVERBS, CALLS, NOUNS, NUMBERS, PLACES, TIMES, VERBS, Verb
+from clearhead.translate.manner import filled_roles
+from clearhead.translate.meaning import Being, Existing, Site
 from clearhead.translate.sentences import all_pairs, kept_out, pairs, sentences, simple
 from clearhead.translate.spelling import sentence_pieces
 from clearhead.translate.vocabulary import Vocabulary
@@ -85,6 +86,7 @@ def test_links_join_words_of_the_same_meaning(examples):
     for entry in (*NOUNS, *PLACES, *TIMES, *ADVERBS):
         words = {entry.english, getattr(entry, "plural", ""), getattr(entry, "oblique", "")}
         known.setdefault(entry.korean, set()).update(words)
+    known["많이"] |= {"much", "many"}  # 너무 많이, 많이 있다
     for example in examples:
         for link in example.links:
             source, target = example.source[slice(*link.source)], example.target[slice(*link.target)]
@@ -115,28 +117,34 @@ def test_every_phenomenon_is_drawn(meanings):
         "style": ("plain", "casual", "polite", "formal"),
         "mood": ("statement", "question", "command", "suggestion"),
         "denial": ("", "안", "않다", "못", "못하다"),
-        "modal": ("", "doing", "want", "can", "must"),
+        "modal": ("", "doing", "want", "can", "must", "try"),
         "topic": ("", "subject", "object", "time", "place"),
         "honoured": (False, True),
         "bare": (False, True),
         "split": (False, True),
         "along": (False, True),
         "also": (False, True),
+        "attached": (False, True),
     }.items():
         found = Counter(getattr(clause, field) for clause in clauses)
         assert set(found) == set(values), field
         assert min(found.values()) >= 20, field
-    assert {meaning.joint for meaning in meanings} == {"", "고", "지만"}
+    assert {meaning.joint for meaning in meanings} == {"", "고", "지만", "서"}
+    assert {meaning.called for meaning in meanings} == {(), *CALLS}
     assert {meaning.clauses[0].mood for meaning in meanings if meaning.joint} == {"statement", "command", "suggestion"}
     assert sum(isinstance(clause.place, Site) for clause in clauses) >= 20
     assert sum(clause.degree is not None for clause in clauses) >= 20
     assert len({clause.order for clause in clauses}) > 500
     asked = Counter(clause.asked.role for clause in clauses if clause.asked is not None)
-    assert set(asked) == {"subject", "object", "recipient", "place", "time", "why", "how"}
+    assert set(asked) == {"subject", "object", "recipient", "place", "origin", "time", "hour", "why", "how"}
     assert sum(not clause.subjects for clause in clauses) > 500
     phrases = [phrase for clause in clauses for phrase in clause.phrases]
-    for field in ("number", "many", "pointer", "owner", "owner_pointer", "counted_first", "floating", "adjective"):
+    fields = "number many pointer owner owner_pointer counted_first floating adjective close title nameless"
+    for field in (*fields.split(), "uncountered", "relative"):
         assert sum(bool(getattr(phrase, field)) for phrase in phrases) >= 20, field
+    beings = [clause.predicate for clause in clauses if isinstance(clause.predicate, Being)]
+    assert all(any(kinds) for kinds in ([one.hour for one in beings], [one.counts for one in beings]))
+    assert {one.predicate.plenty for one in clauses if isinstance(one.predicate, Existing)} == {"", "많", "많이"}
     assert {phrase.focus for phrase in phrases} == {"", "도", "만"}
 
 
@@ -202,7 +210,9 @@ def test_nobody_told_is_named_but_us(meanings):
     told = [clause for meaning in meanings for clause in meaning.clauses if clause.mood in ("command", "suggestion")]
     named = {one.noun.korean for clause in told for one in clause.subjects}
     assert named == {"우리"}
-    assert all(clause.adverb.english == "together" for clause in told if clause.subjects)
+    for clause in (clause for clause in told if clause.subjects):  # 우리 집에 가자 would be: to our house
+        together = clause.adverb is not None and clause.adverb.english == "together"
+        assert together or filled_roles(clause)[:2] == ["subject", "time"]
 
 
 def test_among_friends_a_command_is_no_statement(meanings):

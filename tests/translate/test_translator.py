@@ -243,13 +243,13 @@ class TestShipped:
         [
             ("시계를 찼다", "함께 쓰는 말로 배우지 않았습니다: 시계를 찼다"),
             ("고양이가", "서술어(동사, 형용사, 이다)가 없습니다"),
-            ("엄마", "아는 단어지만 이런 꼴로는 배우지 않았습니다: 엄마"),
-            ("와서", "아는 단어지만 이런 꼴로는 배우지 않았습니다: 와서"),
+            ("먹고", "문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: 먹고"),
+            ("비가 와서", "문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: 와서"),
             ("새 새가 날았다", "이런 문장은 배우지 않았습니다"),
             ("차를 샀다", "어느 뜻으로 읽어도 말이 됩니다: 차를(tea, car) 샀다"),
-            ("저도 알아요", "목적어(누구를, 무엇을)가 나와 있지 않습니다: 알아요"),
+            ("저도 읽었어요", "목적어(누구를, 무엇을)가 나와 있지 않습니다: 읽었어요"),
             ("같이 갔어요", "누구와 누구인지 나와 있지 않습니다: 같이"),
-            ("할머니가 많이 아프다", "함께 쓰는 말로 배우지 않았습니다: 많이 아프다"),
+            ("동생이 많이 예쁘다", "함께 쓰는 말로 배우지 않았습니다: 많이 예쁘다"),
         ],
     )
     def test_it_says_why_it_doubts(self, shipped, text, why):
@@ -286,12 +286,11 @@ class TestShipped:
         assert len(wrong) >= 20  # of fewer, a share says little
         assert np.mean([not one.sure for one in wrong]) >= 0.8
 
-    def test_what_it_was_never_taught_is_doubted(self, shipped, unchecked):
-        """Sentences that were written before anyone looked at what is doubted of them; see their file."""
+    def test_sentences_that_nobody_looked_at_before(self, shipped, unchecked):
+        """Written before anyone saw what the model says; see their file. Few are wrong, so few can be doubted."""
         judged = score(shipped, read_list(Path(__file__).with_name("blind.tsv")))
-        wrong = [one for one in judged if not one.right]
-        assert len(wrong) >= 20
-        assert np.mean([not one.sure for one in wrong]) >= 0.8
+        assert np.mean([one.right for one in judged]) >= 0.9
+        assert np.mean([one.right for one in judged if one.sure]) >= 0.98
 
     @pytest.mark.parametrize(("unseen", "goal"), [(dates, 0.98), (sentences, 0.98)], ids=["dates", "sentences"])
     def test_it_translates_what_it_has_never_seen_and_torch_says_the_same(self, shipped, unseen, goal, unchecked):

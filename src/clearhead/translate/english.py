@@ -31,9 +31,9 @@ def with_ing(word: str) -> Word:
     """What is under way: catch · ing, and whole where its spelling changes: making, running, dying."""
     if word.endswith("ie"):
         return (word[:-2] + "ying",)
-    if word.endswith("e") and not word.endswith("ee"):
+    if word.endswith("e") and not word.endswith("ee") and word != "be":
         return (word[:-1] + "ing",)
-    if SHORT.fullmatch(word):
+    if SHORT.fullmatch(word) or word in ("forget", "begin"):
         return (word + word[-1] + "ing",)
     return (word, "ing")
 

@@ -53,11 +53,11 @@ def _noun(one: NounPhrase, name: str) -> list[Word]:
 def _determiner(one: NounPhrase, name: str, role: str, following: str) -> list[Word]:
     """Whose, which, or an article."""
     if one.owner is not None:
-        return _owner(one, f"{name} owner")
+        return _owner(one, f"{name} owner") + _title(one, f"{name} title")
     if one.pointer:
         return plain(POINTERS[one.pointer][one.plural], f"{name} pointer")
     article = one.noun.article
-    if one.number or not article or role == "none":
+    if one.number or not article or role == "none" or (one.adjective is not None and one.adjective.english == "many"):
         return []
     if article in ("my", "your") and role != "a":
         return plain(article)
@@ -70,12 +70,18 @@ def _determiner(one: NounPhrase, name: str, role: str, following: str) -> list[W
     return plain("the")
 
 
+def _title(one: NounPhrase, name: str) -> list[Word]:
+    """my friend Minsu"""
+    return [] if one.title is None else plain(one.title.english, name)
+
+
 def _owner(one: NounPhrase, name: str) -> list[Word]:
     """my, the teacher's, that teacher's, Minsu's; 우리 before one's family is my"""
     owner = one.owner
     assert owner is not None
     if owner.possessive:
-        kin = "kin" in one.noun.kinds.split() and "several" in owner.kinds.split() and owner.english == "we"
+        called = one.title or one.noun
+        kin = "kin" in called.kinds.split() and "several" in owner.kinds.split() and owner.english == "we"
         return plain("my" if kin else owner.possessive, name)
     article = "" if not owner.article else owner.article if owner.article in ("my", "your") else "the"
     which = plain(article)
@@ -98,8 +104,7 @@ def place_in_english(clause: Clause, names: str) -> list[Word]:
     if isinstance(place, Site):
         return _site(place, shape, names)
     if isinstance(place, Position):
-        at = plain(POSITIONS[place.position], f"{names}position")
-        return [*at, *plain("the"), *plain(place.noun.english, f"{names}place")]
+        return _beside(place, f"{names}place", f"{names}position")
     if shape == "into":
         return article_of(place) + plain(place.english, f"{names}place")
     return plain(place.to if shape == "to" else place.at) + plain(place.english, f"{names}place")
@@ -115,4 +120,12 @@ def _site(site: Site, shape: str, names: str) -> list[Word]:
     elif site.pointer:
         which = plain(POINTERS[site.pointer][False], f"{names}place pointer")
     adjective = [] if site.adjective is None else plain(site.adjective.english, f"{names}place adjective")
-    return plain(before) + which + adjective + plain("house" if home else site.place.english, f"{names}place")
+    words = plain(before) + which + adjective + plain("house" if home else site.place.english, f"{names}place")
+    return (
+        words if site.beside is None else words + _beside(site.beside, f"{names}place beside", f"{names}place position")
+    )
+
+
+def _beside(position: Position, name: str, position_name: str) -> list[Word]:
+    """next to the bank"""
+    return [*plain(POSITIONS[position.position], position_name), *plain("the"), *plain(position.noun.english, name)]

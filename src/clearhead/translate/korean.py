@@ -201,6 +201,8 @@ def conjugated(stem: Stem, manner: Manner) -> tuple[Word, ...]:
             return ((*head, honour[:-1] + "세요"),)
         first, *rest = conjugated(Stem(honour), manner._replace(honoured=False))
         return ((*head, *first), *rest)
+    if stem == STAY and tense == "present" and style == "polite":
+        return (("계", "세요"),)
     if noun := _nominal(stem):
         first, *rest = conjugated(HA, manner)
         return ((noun, *first), *rest)
@@ -260,6 +262,24 @@ def necessary(stem: Stem) -> Word:
         return noun, *necessary(HA)
     head, joint = infinitive(stem)
     return (head, joint + "야")
+
+
+def since(stem: Stem) -> Word:
+    """Joined to what comes of it, or after it: 잡아서, 가서, 공부해서."""
+    if noun := _nominal(stem):
+        return noun, *since(HA)
+    head, joint = infinitive(stem)
+    return (head, joint + "서")
+
+
+def relative(stem: Stem, tense: str) -> Word:
+    """A verb before its noun: 잡는, 만드는; 잡은, 만든; 잡을, 만들."""
+    if noun := _nominal(stem):
+        return noun, *relative(HA, tense)
+    if tense != "present":
+        return closed(stem, "ㄴ" if tense == "past" else "ㄹ")
+    text = stem.text
+    return (with_final(text, "") if letters(text[-1]).final == "ㄹ" else text, "는")
 
 
 def obliging(stem: Stem) -> Word:
@@ -328,6 +348,7 @@ def not_being(manner: Manner) -> tuple[Word, ...]:
 
 
 HA = Stem("하")
+STAY = Stem("계시")  # what 있다 is of those whom one honours
 
 
 def _nominal(stem: Stem) -> str:

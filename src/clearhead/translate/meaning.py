@@ -20,7 +20,10 @@ class NounPhrase(NamedTuple):
     `number` is a word of NUMBERS, digits, or empty; `counted_first` says 세 마리의 고양이 instead of 고양이 세 마리,
     and with `floating` the number stands behind the particle: 고양이가 세 마리. `many` is 들, several and not counted.
     `pointer` is 이, 그 or 저 before it, `owner` whose it is, and `owner_pointer` which of those: 그 사람의 이름.
-    `focus` is 도 or 만. `joiner` is the particle between two phrases, "and" or "하고".
+    `focus` is 도 or 만. `joiner` is the particle between two phrases, "and" or "하고". `close` leaves 의 out: 선생님
+    가방. `title` is what a name is called by: 내 친구 민수. `nameless` people are only counted: 열 명, and
+    `uncountered` ones have no counter: 한 아이. `housed` says 우리 집 개 for 우리 개. `relative` is the clause before
+    it: 책을 읽는 소녀.
     """
 
     noun: Noun
@@ -34,10 +37,19 @@ class NounPhrase(NamedTuple):
     counted_first: bool = False
     floating: bool = False
     joiner: str = "and"
+    close: bool = False
+    title: Noun | None = None
+    nameless: bool = False
+    uncountered: bool = False
+    housed: bool = False
+    relative: Relative | None = None
 
     @property
     def plural(self) -> bool:
-        return self.many or self.number not in ("", "한", "1") or "several" in self.noun.kinds.split()
+        several = "several" in self.noun.kinds.split() or (
+            self.adjective is not None and self.adjective.english == "many"
+        )
+        return self.many or self.number not in ("", "한", "1") or several
 
     @property
     def definite(self) -> bool:
@@ -46,16 +58,23 @@ class NounPhrase(NamedTuple):
 
 
 class Being(NamedTuple):
-    """A noun as predicate, 학생이다; or a word that asks for one, 무엇입니까."""
+    """A noun as predicate, 학생이다; or a word that asks for one, 무엇입니까; or an hour, 세 시다."""
 
     complement: NounPhrase | None
     asked: str = ""
+    hour: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says how many there are: 우리 가족은 다섯 명이다."""
+        return self.complement is not None and self.complement.nameless
 
 
 class Existing(NamedTuple):
-    """있다, to be somewhere, or 없다, not to be there."""
+    """있다, to be somewhere, or 없다, not to be there; or to be there in great number, 많다 or 많이 있다."""
 
     absent: bool = False
+    plenty: str = ""
 
 
 class Position(NamedTuple):
@@ -66,16 +85,20 @@ class Position(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A place with what belongs to it, at least one of these: 우리 학교, 저 집, 어두운 길."""
+    """A place with what belongs to it, at least one of these: 우리 학교, 저 집, 어두운 길, 은행 옆에 있는 약국."""
 
     place: Place
     adjective: Adjective | None = None
     pointer: str = ""
     owner: Noun | None = None
+    beside: Position | None = None
 
 
 class Asked(NamedTuple):
-    """What a question asks for: a role or "why" or "how", and the Korean word with its particle."""
+    """What a question asks for: a role or "why" or "how", and the Korean word with its particle.
+
+    A subject is asked for by 누가, an object by 무엇을, an origin by 어디에서 before 오다, and an hour by 몇 시에.
+    """
 
     role: str
     word: tuple[str, ...]
@@ -88,13 +111,16 @@ class Clause(NamedTuple):
     """What is said, in no language. Subjects and objects are one noun phrase, or two joined by "and", or none.
 
     `tense` is "past", "present", "future" or "will", which English does not tell apart. `denial` is empty, 안, 않다, 못
-    or 못하다. `modal` is empty, "doing" (-고 있다), "want" (-고 싶다), "can" (-ㄹ 수 있다) or "must" (-아야 하다).
-    `mood` is "statement", "question", "command" or "suggestion". `style` is "plain", "casual", "polite" or "formal".
+    or 못하다. `modal` is empty, "doing" (-고 있다), "want" (-고 싶다), "can" (-ㄹ 수 있다), "must" (-아야 하다) or
+    "try" (-아 보다). `mood` is "statement", "question", "command" or "suggestion"; `style` is "plain", "casual",
+    "polite" or "formal".
 
     Only Korean shows `topic`, the role that has 은/는; `order`, the roles as they follow each other; `honoured`, -시-;
     `full`, the longer of two ways to write a form, and in commands the one that asks a favour, 열어 주세요; `bare`,
-    which leaves a particle off right before the verb; `split`, which says 공부를 하다 for 공부하다; and `along`, by
-    which the place is an object, 공원을 걷다. `also` is 도 behind the time, `degree` how much of the adverb: 아주 빨리.
+    which leaves a particle off right before the verb, or that of the subject before an adjective; `split`, which says
+    공부를 하다 for 공부하다; `attached`, by which the time has no particle before its adverb, 아침 일찍; and `along`,
+    by which the place is an object, 공원을 걷다. `also` is 도 behind the time, `degree` how much of the adverb: 아주
+    빨리.
     """
 
     predicate: Predicate
@@ -124,6 +150,7 @@ class Clause(NamedTuple):
     full: bool = False
     bare: bool = False
     split: bool = False
+    attached: bool = False
 
     @property
     def past(self) -> bool:
@@ -134,6 +161,8 @@ class Clause(NamedTuple):
         """Also the present, if it is said of tomorrow: 내일 학교에 가요."""
         ahead = self.time is not None and self.time.tenses == "future" and not self.modal
         can = self.denial in ("못", "못하다")
+        if self.tense == "will" and isinstance(self.predicate, Verb) and self.predicate.negative:  # 모르겠다
+            return False
         return self.tense in ("future", "will") or (self.tense == "present" and ahead and not can)
 
     @property
@@ -152,15 +181,23 @@ class Clause(NamedTuple):
         return (*self.subjects, *self.objects, *(one for one in (*others, *complement) if one is not None))
 
 
-class Sentence(NamedTuple):
-    """One clause, or two joined by "고" or "지만"; the second shares the subject of the first if it has none.
+class Relative(NamedTuple):
+    """A clause before a noun, which is its subject, 책을 읽는 소녀, or its object, 어제 산 옷: `role` says which."""
 
-    `end` is the mark at its end: nothing, a full stop, a question mark.
+    clause: Clause
+    role: str
+
+
+class Sentence(NamedTuple):
+    """One clause, or two joined by "고", "지만" or "서"; the second shares the subject of the first if it has none.
+
+    `end` is the mark at its end: nothing, a full stop, a question mark. `called` is who is spoken to, of CALLS.
     """
 
     clauses: tuple[Clause, ...]
     joint: str = ""
     end: str = ""
+    called: tuple[str, ...] = ()
 
 
 ME, YOU = nouns("나")[0], nouns("너")[0]
@@ -182,6 +219,22 @@ def implied(clause: Clause) -> Noun:
     if isinstance(predicate, Verb) and predicate.shape == "weather":
         return IT
     return YOU if clause.mood == "question" else ME
+
+
+HE = set(nouns("아버지 할아버지 형 오빠 남동생 남편 아들 아빠 남자 소년 왕 민수 철수 그"))
+SHE = set(nouns("어머니 할머니 누나 언니 여동생 아내 딸 엄마 여자 소녀 영희 수진 그녀"))
+PEOPLE = set(nouns("person"))
+
+
+def pronoun(subjects: tuple[NounPhrase, ...]) -> Noun | None:
+    """By what English speaks of them a second time: he, they, it. None where Korean does not tell he from she."""
+    (first, *more) = subjects
+    name = "they" if more or first.plural else "he" if first.noun in HE else "she" if first.noun in SHE else "it"
+    if first.noun.english in ("I", "we", "you", "they"):
+        name = first.noun.english if not more else "they"
+    elif name == "it" and first.noun in PEOPLE:
+        return None
+    return IT if name == "it" else next(noun for noun in nouns("person") if noun.english == name)
 
 
 def personal(adjective: Adjective) -> bool:

@@ -17,6 +17,7 @@ from clearhead.translate.doubt import Doubt
 from clearhead.translate.missing import left_out
 from clearhead.translate.nearness import MOST, near
 from clearhead.translate.senses import other_meaning
+from clearhead.translate.slips import slip
 from clearhead.translate.usage import unusual, without_particles
 from clearhead.translate.vocabulary import Unknown, Vocabulary, shortened, unknown_word
 
@@ -89,14 +90,14 @@ def against(
     vocabulary: Vocabulary,
 ) -> Said | None:
     """What else speaks against an answer to a text: known words in forms that training lacks, or that do not go
-    together, or that the answer takes in another meaning than goes with the others.
+    together, or that the answer takes in another meaning than goes with the others; or the answer itself.
     """
     strange = _strange(text, source, spans, doubt, vocabulary)
     if others := [word for word in strange if in_other_form(word)]:
         return words.OTHER_FORM.filled(words=", ".join(others))
     if task not in ("sentences", "all") or taught(text):
         return None
-    return unusual(text) or left_out(text) or other_meaning(text, answer)
+    return unusual(text) or left_out(text) or other_meaning(text, answer) or slip(text, answer)
 
 
 def in_other_form(word: str) -> bool:

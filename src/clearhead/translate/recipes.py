@@ -42,7 +42,7 @@ RECIPES = {
     "all": Recipe(
         Shape(d_model=128, num_decoder_layers=3, d_ff=512),
         Settings(
-            steps=8000,
+            steps=10000,
             batch_size=128,
             learning_rate=2e-3,
             warm_up=400,
@@ -69,7 +69,7 @@ def make_tasks(name: str) -> list[Task]:
     from clearhead.translate.sentences import sentences
 
     if checks.choice("task", name, TASKS) == "all":
-        return [without_handwritten(task) for task in (dates(35_000), sentences(300_000))]
+        return [without_handwritten(task) for task in (dates(35_000), sentences(400_000))]
     return [without_handwritten(dates() if name == "dates" else sentences(only_simple=True))]
 
 

@@ -48,7 +48,8 @@ def other_meaning(text: str, answer: str) -> Said | None:
         noun = object_of(said[: place + 1])
         if noun and not _right_verb(noun, verbs_of(stems[its]), written):
             return words.OTHER_MEANING.filled(word=word, predicate=said[its])
-        if stems[its] & THERE and _simply_there(said, place, its) and not written & BE:
+        before_noun = said[its] in ("있는", "없는")
+        if stems[its] & THERE and not before_noun and _simply_there(said, place, its) and not written & BE:
             return words.OTHER_MEANING.filled(word=word, predicate=said[its])
         fitting = _fitting(said, place, its, verbs_of(stems[its]), adjectives_of(stems[its]))
         if len(fitting) > 1:
@@ -91,7 +92,7 @@ def _simply_there(said: Sequence[str], place: int, its: int) -> bool:
     """Whether what is there is nothing that one has, and nobody is named who does: 손님이 없다."""
     marks = (*SUBJECT, *TOPIC, *FOCUS)
     noun = _marked(said[place], marks)
-    known = {one.korean for one in lexicon.NOUNS}
+    known = {one.korean for one in lexicon.NOUNS if "dated" not in one.kinds.split()}  # 오늘 has nothing
     owners = known | set(lexicon.COUNTERS)
     others = any(_marked(word, marks) in owners for word in (*said[:place], *said[place + 1 : its]))
     helping = its - 1 > place and said[its - 1].endswith(BEFORE_HELPERS)

@@ -16,7 +16,7 @@ from clearhead import checks
 from clearhead.translate.examples import Example, Task
 from clearhead.translate.grammar import said
 from clearhead.translate.joining import drawn
-from clearhead.translate.lexicon import ADJECTIVES, VERBS, Adjective, Noun, Verb, nouns
+from clearhead.translate.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb, nouns
 from clearhead.translate.meaning import Clause, Sentence, Site
 from clearhead.translate.spelling import sentence_pieces
 
@@ -64,7 +64,9 @@ def simple(sentence: Sentence) -> bool:
     more = any((clause.modal, clause.honoured, clause.split, clause.bare, clause.hour, clause.companion, clause.origin))
     more = more or clause.adverb is not None or clause.topic not in ("", "subject")
     more = more or clause.along or clause.also or isinstance(clause.place, Site)
+    more = more or clause.attached or bool(sentence.called)
     dressed = any(one.owner or one.focus or one.floating or one.counted_first for one in clause.phrases)
+    dressed = dressed or any(one.relative or one.nameless or one.uncountered for one in clause.phrases)
     return known and plain and not (others or more or dressed)
 
 
@@ -86,6 +88,10 @@ def _pairs_of(clause: Clause) -> set[Pair]:
     for one in clause.phrases:
         if one.adjective is not None:
             found.add(("adjective", sense(one.adjective), meant(one.noun)))
+        if one.relative is not None:
+            inner, head = one.relative.clause, (one._replace(relative=None),)
+            whole = inner._replace(subjects=head) if one.relative.role == "subject" else inner._replace(objects=head)
+            found |= _pairs_of(whole)
     return found
 
 
@@ -113,7 +119,7 @@ def kept_out(generator: random.Random, share: float = 0.12) -> set[Pair]:
     """About this share of all combinations; of every word's own at most a quarter, so that each can be learned.
 
     Where the object tells which sense of a stem is meant, few objects tell nothing of others: of 말 and 자전거, with
-    which 타다 is to ride, neither is kept out.
+    which 타다 is to ride, neither is kept out; nor is anything that tells whether 차 is tea.
     """
     every = list(dict.fromkeys(all_pairs()))
     company = Counter(side for pair in every for side in _sides(pair))
@@ -122,6 +128,9 @@ def kept_out(generator: random.Random, share: float = 0.12) -> set[Pair]:
         told_by_object = ("object", 0, sense(verb))
         if _several_senses(verb) and company[told_by_object] < FEW:
             room[told_by_object] = 0
+    for noun in NOUNS:
+        if len({one.english for one in NOUNS if one.korean == noun.korean}) > 1:
+            room |= {(relation, 1, meant(noun)): 0 for relation in ("subject", "object", "adjective")}
     generator.shuffle(every)
     chosen: set[Pair] = set()
     for pair in every:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from clearhead.translate.lexicon import (
     ADJECTIVES,
     ADVERBS,
+    CALLS,
     HOURS,
     MEANS,
     NOUNS,
@@ -24,7 +25,18 @@ from clearhead.translate.lexicon import (
     Verb,
     nouns,
 )
-from clearhead.translate.meaning import Asked, Being, Clause, Existing, NounPhrase, Position, Predicate, Sentence
+from clearhead.translate.meaning import (
+    Asked,
+    Being,
+    Clause,
+    Existing,
+    NounPhrase,
+    Position,
+    Predicate,
+    Relative,
+    Sentence,
+    Site,
+)
 from clearhead.translate.parts import Word, spelled
 from clearhead.translate.to_english import in_english
 from clearhead.translate.to_korean import in_korean
@@ -38,6 +50,8 @@ EAT = next(verb for verb in VERBS if verb.english == "eat")
 GO = next(verb for verb in VERBS if verb.shape == "to")
 PREDICATES: list[Predicate] = [*VERBS, *(adjective for adjective in ADJECTIVES if adjective.predicate)]
 PREDICATES += [Being(SOMEONE), Being(NounPhrase(nouns("의사")[0])), Existing(), Existing(absent=True)]
+PREDICATES += [Existing(plenty="많"), Existing(plenty="많이")]
+TEN = NounPhrase(nouns("사람")[0], number="열", nameless=True)
 LARGEST = 100  # numbers in digits are less
 
 
@@ -48,7 +62,7 @@ def sentence_pieces() -> list[str]:
 
 @functools.cache
 def _pieces() -> tuple[str, ...]:
-    shown = (*_predicates(), *_moods(), *_phrases(), *_adjuncts(), *_questions())
+    shown = (*_predicates(), *_moods(), *_phrases(), *_relatives(), *_adjuncts(), *_questions())
     sides = itertools.chain(_joined(), (side for clause in shown for side in _said(clause)))
     digits = {str(number) for number in range(1, LARGEST)}
     return tuple(sorted({piece for side in sides for piece in spelled(side)} | digits))
@@ -61,16 +75,22 @@ def _said(clause: Clause) -> Iterator[list[Word]]:
     yield in_korean(sentence)
     if clause.style == "plain" or clause.mood in ("command", "suggestion"):
         yield in_english(sentence)
+    if clause.mood == "command" or (clause.style == "plain" and (clause.mood != "statement" or not clause.subjects)):
+        yield in_english(sentence._replace(called=("엄마",)))  # Mom, where …, and not Where
 
 
 def _joined() -> Iterator[list[Word]]:
     """Every predicate with what joins it to the next."""
     after = Clause(EAT, (SOMEONE,))
-    for predicate, joint, tense in itertools.product(PREDICATES, ("고", "지만"), ("past", "present")):
+    for predicate, joint, tense in itertools.product(PREDICATES, ("고", "지만", "서"), ("past", "present")):
         for honoured, denial in ((False, ""), (True, ""), (False, "않다")):
             clause = Clause(predicate, (SOMEONE,), tense=tense, honoured=honoured, denial=denial, full=True)
             yield in_korean(Sentence((clause, after), joint))
-    yield from (in_english(Sentence((after, after), joint)) for joint in ("고", "지만"))
+    yield from (in_english(Sentence((after, after), joint)) for joint in ("고", "지만", "서"))
+    for modal, denial in itertools.product(("doing", "want", "can", "must"), ("", "않다")):
+        yield in_korean(Sentence((Clause(EAT, (ME,), modal=modal, denial=denial), after), "서"))
+    for call in CALLS:
+        yield from (side(Sentence((after,), called=call)) for side in (in_korean, in_english))
 
 
 def _predicates() -> Iterator[Clause]:
@@ -83,13 +103,13 @@ def _predicates() -> Iterator[Clause]:
         yield clause._replace(full=True, subjects=(MANY,))
         yield clause._replace(mood="question")
         yield from (clause._replace(denial=denial) for denial in ("안", "않다"))
-        if isinstance(predicate, Verb | Adjective) and not (isinstance(predicate, Verb) and predicate.shape):
+        if isinstance(predicate, Verb | Adjective | Existing) and not (isinstance(predicate, Verb) and predicate.shape):
             yield from (clause._replace(honoured=True, mood=mood, full=True) for mood in ("statement", "question"))
 
 
 def _moods() -> Iterator[Clause]:
     """Every verb with every modal, and as a command and a suggestion."""
-    modals = ("doing", "want", "can", "must")
+    modals = ("doing", "want", "can", "must", "try")
     for who, modal, tense, style in itertools.product((HE, ME), modals, ("past", "present", "future"), STYLES):
         clause = Clause(EAT, (who,), modal=modal, tense=tense, style=style)
         for mood, denial in itertools.product(("statement", "question"), ("", "않다")):
@@ -101,8 +121,10 @@ def _moods() -> Iterator[Clause]:
         told = Clause(verb, style=style, tense="present")
         yield from (told._replace(mood="command", denial=d, full=f) for d in ("", "않다") for f in (False, True))
         yield from (Clause(verb, split=True, denial=d) for d in ("", "안") if verb.nominal)
+        yield told._replace(mood="command", modal="try")
         if style in ("plain", "formal"):
             yield from (told._replace(mood="suggestion", denial=d) for d in ("", "않다"))
+            yield told._replace(mood="suggestion", modal="try")
 
 
 def _phrases() -> Iterator[Clause]:
@@ -136,6 +158,20 @@ def _phrases() -> Iterator[Clause]:
     yield Clause(Existing(absent=True), (SOMETHING,), place=PLACES[0])
 
 
+def _relatives() -> Iterator[Clause]:
+    """Every verb before a noun, which does it or to which it is done; and people who are only counted."""
+    for verb, tense in itertools.product(VERBS, ("past", "present", "future")):
+        for role, one in itertools.product(("subject", "object"), (SOMEONE, SOMETHING)):
+            yield Clause(EAT, (HE,), (one._replace(relative=Relative(Clause(verb, tense=tense), role)),))
+    there = Relative(Clause(Existing(), place=PLACES[0], tense="present"), "subject")
+    yield Clause(EAT, (HE,), (SOMETHING._replace(relative=there),))
+    yield Clause(EAT, (TEN,), tense="present")
+    yield Clause(EAT, place=Site(PLACES[0], beside=Position(nouns("은행")[0], "옆")))
+    for style, tense in itertools.product(STYLES, TENSES[:3]):
+        yield Clause(Being(TEN), (HE,), style=style, tense=tense)
+        yield from (Clause(Being(None, hour=hour), style=style, tense=tense) for hour in HOURS)
+
+
 def _adjuncts() -> Iterator[Clause]:
     """Every place, means, time, hour and adverb."""
     going = [next(verb for verb in VERBS if verb.shape == shape) for shape in ("to", "into", "in", "weather")]
@@ -152,6 +188,7 @@ def _adjuncts() -> Iterator[Clause]:
     yield from (
         Clause(predicate, (SOMEONE,), adverb=adverb) for predicate in (EAT, ADJECTIVES[0]) for adverb in ADVERBS
     )
+    yield from (Clause(EAT, (SOMEONE,), (SOMETHING,), adverb=adverb, degree=ADVERBS[0]) for adverb in ADVERBS)
     yield from (Clause(EAT, companion=SOMEONE, together=together) for together in ("함께", "같이"))
 
 
@@ -171,14 +208,16 @@ def _questions() -> Iterator[Clause]:
         "어디 에",
         "어디",
     ]
-    words += ["어디 에서", "어디 서", "언제", "왜", "어떻게"]
-    roles = ["subject"] * 3 + ["object"] * 5 + ["recipient"] * 2 + ["place"] * 4 + ["time", "why", "how"]
+    words += ["어디 에서", "어디 서", "언제", "왜", "어떻게", "어디 에서", "몇 시 에"]
+    roles = (
+        ["subject"] * 3 + ["object"] * 5 + ["recipient"] * 2 + ["place"] * 4 + ["time", "why", "how", "origin", "hour"]
+    )
     for role, word in zip(roles, words, strict=True):
         subjects = () if role == "subject" else (SOMEONE,)
         for denial, tense in itertools.product(("", "못"), ("past", "present", "future")):
             asked = Asked(role, tuple(word.split()))
             yield Clause(EAT, subjects, asked=asked, mood="question", denial=denial, tense=tense)
-    for word, style in itertools.product(("무엇", "뭐", "누구", "어디", "얼마"), STYLES):
+    for word, style in itertools.product(("무엇", "뭐", "누구", "어디", "얼마", "몇 시"), STYLES):
         yield from (
             Clause(Being(None, word), (one,), mood="question", tense="present", style=style) for one in (HE, MANY)
         )

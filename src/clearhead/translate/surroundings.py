@@ -10,6 +10,7 @@ from clearhead.translate.meaning import Clause, NounPhrase, Position, Site
 from clearhead.translate.phrases import OWNED_BY_PRONOUNS, PEOPLE, chosen, dressed, likely, settled, suiting
 
 BESIDE = nouns("furniture surface machine room opening site plant")
+WITH_PETS = (*PEOPLE, *nouns("개 고양이 강아지 토끼") * 3)
 SELF, YOU = set(nouns("나 저 우리 저희")), set(nouns("너 당신"))
 
 
@@ -29,7 +30,7 @@ def somewhere(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
     origin = means = companion = None
     along = False
     if verb.shape in ("to", "into") or (verb.shape == "in" and verb.places):
-        place = some_place(generator, verb.places) if likely(generator, 0.88) else None
+        place = some_place(generator, verb.places) if verb.shape == "into" or likely(generator, 0.88) else None
         if verb.stem.text in ("오", "돌아오") and likely(generator, 0.25):
             origin = generator.choice(places(verb.places))
             place = place if likely(generator, 0.15) and place != origin else None
@@ -37,14 +38,17 @@ def somewhere(generator: random.Random, clause: Clause, verb: Verb) -> Clause:
         place, along = some_place(generator, verb.places), likely(generator, 0.6)
     elif verb.places and likely(generator, 0.26):
         place = some_place(generator, verb.places, beside=0.15 * (verb.shape != "weather"))
-    if verb.shape == "into" and isinstance(place, Place) and place.korean == "집":
-        place = None
+    while verb.shape == "into" and isinstance(place, Place) and place.korean == "집":
+        place = some_place(generator, verb.places)
     if verb.means and likely(generator, 0.25):
         means = generator.choice([means for means in MEANS if means.korean in verb.means.split()])
+    living = verb.english == "live"  # 고양이와 같이 산다
     active = not verb.lasting and verb.shape in ("", "to") and "person" in verb.takes[0][0]
-    if active and means is None and likely(generator, 0.12):
+    if (living or active) and means is None and likely(generator, 0.3 if living else 0.12):
         taken = taken_by(clause.mood, clause.subjects) | {one.noun for one in clause.objects}
-        companion = settled(dressed(generator, chosen(generator, PEOPLE, taken, []), 0.4))
+        whom = WITH_PETS if verb.english in ("live", "play", "take a walk", "walk") and not clause.objects else PEOPLE
+        companion = settled(dressed(generator, chosen(generator, whom, taken, []), 0.8 if living else 0.4))
+        place = None if living and likely(generator, 0.5) else place
         companion = companion._replace(joiner=generator.choice(("and", "and", "하고", "or so")))
     split = clause.split and not along  # 공원을 산책을 하다 is not said
     return clause._replace(place=place, along=along, split=split, origin=origin, means=means, companion=companion)
@@ -58,7 +62,10 @@ def some_place(generator: random.Random, kinds: str, *, beside: float = 0.0) -> 
     if place.at in ("", "in") or not likely(generator, 0.2):
         return place
     adjectives = _adjectives(place)
-    kind = generator.choice(("pointer", "pointer", "owner", "adjective"))
+    kind = generator.choice(("pointer", "pointer", "owner", "adjective", "beside"))
+    if kind == "beside":
+        other = generator.choice([noun for noun in nouns("site 집 식당 가게") if noun.korean != place.korean])
+        return Site(place, beside=Position(other, generator.choice(("옆", "옆", "앞", "뒤"))))
     if kind == "adjective" and adjectives:
         return Site(place, generator.choice(adjectives))
     if kind == "owner":

@@ -5,42 +5,104 @@ like have none unless they are the subject; friends, letters and gifts are "a" u
 family is "my", in questions and commands "your"; names have none (`Noun.article` says which).
 Persons. Where Korean names nobody it is I, in questions you, and it where only things are so (`meaning.implied`).
 Tenses. The present is the simple present; -고 있다, anything with 지금, and rain that is not said to be a habit are
-under way: It is raining. Both futures are "will". 못 and -ㄹ 수 없다 are "cannot".
+under way: It is raining. Both futures are "will", but 모르겠다 is "do not know". 못 and -ㄹ 수 없다 are "cannot".
 Order. Subject, verb, object, to whom, how, where, from where, with whom, with what, alone or again, too, when; but
-where one goes stands before how.
+where one goes stands before how. What comes of something stands before it: I did not go because it rained; unless -아서
+only says what one did first, 가서.
+There. Of what one can have, it is said that one has it, 돈이 없다; of all else that it is there, 손님이 없다.
+Clauses before a noun follow it with "who" or "that", and 책상 위에 있는 책 is the book on the desk.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clearhead.translate import english
 from clearhead.translate.english_phrases import article_of, noun_phrase, noun_phrases, place_in_english
-from clearhead.translate.lexicon import HOURS, Adjective, Noun, Verb
+from clearhead.translate.english_verbs import Group, agreement, group
+from clearhead.translate.lexicon import CALLS, HOURS, PLACES, Adjective, Noun, Verb
 from clearhead.translate.meaning import (
     Being,
     Clause,
     Existing,
     NounPhrase,
-    Predicate,
+    Relative,
     Sentence,
     implied,
+    pronoun,
 )
 from clearhead.translate.parts import Part, Word, named, plain
 
-# Of whom English says it, and how: I, one, many or you.
-BE = {"past": ("was", "was", "were"), "present": ("am", "is", "are")}
-DO = {"past": ("did", "did", "did"), "present": ("do", "does", "do")}
-ASKING = {"time": "when", "place": "where", "why": "why", "how": "how"}
-ASKING_BEING = {"무엇": "what", "뭐": "what", "누구": "who", "어디": "where", "얼마": "how much"}
+ASKING = {"time": "when", "place": "where", "origin": "where", "why": "why", "how": "how", "hour": "what time"}
+ASKING_BEING = {"무엇": "what", "뭐": "what", "누구": "who", "어디": "where", "얼마": "how much", "몇 시": "what time"}
+COUNTRIES = {place.korean for place in PLACES if place.at == "in"}
+FIRST = {
+    "가",
+    "오",
+    "돌아가",
+    "돌아오",
+    "들어가",
+    "일어나",
+    "만나",
+    "앉",
+    "나가",
+    "들어오",
+}  # 가서: went there, and then
 
 
 def in_english(sentence: Sentence) -> list[Word]:
-    """Clause after clause; a second one without a subject shares that of the first, and its will or be."""
+    """Who is spoken to, and clause after clause; what comes of another stands before it."""
+    words = _because(sentence) if sentence.joint == "서" and is_reason(sentence) else _one_after_another(sentence)
+    if sentence.called:
+        words = [[Part(CALLS[sentence.called], "called"), Part(",")], *words]
+    piece, name = words[0][0]
+    words[0][0] = Part(piece[0].upper() + piece[1:], name)
+    question = sentence.clauses[-1].mood == "question"
+    if question or sentence.end:
+        words[-1].append(Part("?" if question else sentence.end))
+    return words
+
+
+def is_reason(sentence: Sentence) -> bool:
+    """Whether the first of two clauses is why the second is so, 아파서 못 갔다, and not only before it, 가서 놀았다."""
+    first, second = sentence.clauses
+    if not isinstance(first.predicate, Verb) or not isinstance(second.predicate, Verb) or second.subjects:
+        return True
+    follows = first.predicate.stem.text in FIRST and "person" in first.predicate.takes[0][0].split()
+    return not follows or bool(first.modal or first.denial or second.denial or second.predicate.lasting)
+
+
+def _because(sentence: Sentence) -> list[Word]:
+    """I could not go because I was sick: of whom it is said a second time, English says he or it"""
+    first, second = sentence.clauses
+    reason = first._replace(tense=_tense_of_reason(first, second))
+    if second.subjects or weather(first) or weather(second) or is_there(first):
+        return clause_in_english(second, "1 ") + plain("because") + clause_in_english(reason, "0 ")
+    subjects = _implied_or_own(first)
+    same = pronoun(subjects)
+    assert same is not None
+    again = (NounPhrase(same),)
+    words = _noun_phrases(subjects, "0 subject") + _after_subject(second._replace(subjects=subjects), "1 ", subjects)
+    words += plain("because") + plain(same.english)
+    return words + _after_subject(reason._replace(subjects=again), "0 ", again)
+
+
+def _tense_of_reason(first: Clause, second: Clause) -> str:
+    """-아서 shows no tense: it is that of the second; but what made one tired was done before."""
+    if second.past:
+        return "past"
+    done = isinstance(first.predicate, Verb) and not first.predicate.lasting and not first.modal and not first.denial
+    return "past" if done and isinstance(second.predicate, Adjective) else "present"
+
+
+def _one_after_another(sentence: Sentence) -> list[Word]:
+    """A second clause without a subject shares that of the first, and its will or be."""
     first, *others = sentence.clauses
+    if sentence.joint == "서":
+        first = first._replace(tense=others[0].tense)
+    if sentence.joint == "고" and all(_too(clause) for clause in sentence.clauses):
+        first = _without_too(first)
     words = clause_in_english(first, "0 ")
     for number, clause in enumerate(others, start=1):
-        words += plain("and" if sentence.joint == "고" else "but")
+        words += plain("but" if sentence.joint == "지만" else "and")
         if clause.mood in ("command", "suggestion"):
             told = _yours(clause) if clause.mood == "command" else clause
             words += _rest(told, group(told, 2).verb, f"{number} ")
@@ -49,12 +111,20 @@ def in_english(sentence: Sentence) -> list[Word]:
         else:
             shared = clause._replace(subjects=first.subjects)
             words += _after_subject(shared, f"{number} ", _implied_or_own(first), elided=_elided(first, clause))
-    piece, name = words[0][0]
-    words[0][0] = Part(piece[0].upper() + piece[1:], name)
-    question = sentence.clauses[-1].mood == "question"
-    if question or sentence.end:
-        words[-1].append(Part("?" if question else sentence.end))
     return words
+
+
+def _too(clause: Clause) -> bool:
+    return any(one.focus == "도" for one in clause.phrases)
+
+
+def _without_too(clause: Clause) -> Clause:
+    """피아노도 치고 기타도: the piano, and the guitar too"""
+    subjects, objects = (
+        tuple(one._replace(focus="" if one.focus == "도" else one.focus) for one in several)
+        for several in (clause.subjects, clause.objects)
+    )
+    return clause._replace(subjects=subjects, objects=objects)
 
 
 def _elided(first: Clause, second: Clause) -> bool:
@@ -90,7 +160,39 @@ def clause_in_english(clause: Clause, names: str) -> list[Word]:
         return _there(clause, names)
     if clause.mood == "question":
         return _question(clause, names, subjects)
-    return noun_phrases(subjects, f"{names}subject") + _after_subject(clause, names, subjects)
+    return _subject(clause, names, subjects) + _after_subject(clause, names, subjects)
+
+
+def _subject(clause: Clause, names: str, subjects: tuple[NounPhrase, ...]) -> list[Word]:
+    everyone = not clause.objects and all_is_meant(clause)
+    return plain("all" if everyone else "", f"{names}adverb") + _noun_phrases(subjects, f"{names}subject")
+
+
+def _noun_phrases(several: tuple[NounPhrase, ...], name: str, role: str = "subject") -> list[Word]:
+    """The girl; the girl who reads the book, with what Korean says before it"""
+    words = noun_phrases(several, name, role)
+    for one in several[:1]:
+        words += [] if one.relative is None else _relative(one, one.relative, f"{name} relative ")
+    return words
+
+
+def _relative(head: NounPhrase, relative: Relative, names: str) -> list[Word]:
+    """who reads the book, that I bought yesterday; on the desk"""
+    clause = relative.clause
+    if isinstance(clause.predicate, Existing):
+        return _adjuncts(clause, names)
+    if isinstance(clause.predicate, Verb) and clause.predicate.english == "wear" and relative.role == "subject":
+        clause = clause._replace(tense="present")  # 모자를 쓴, who has put it on
+    if relative.role == "subject":
+        person = bool({"person", "baby"} & set(head.noun.kinds.split()))
+        return plain("who" if person else "that") + _after_subject(clause, names, (head,))
+    subjects = _implied_or_own(clause)
+    return plain("that") + noun_phrases(subjects, f"{names}subject") + _after_subject(clause, names, subjects)
+
+
+def all_is_meant(clause: Clause) -> bool:
+    """Whether 다 is said: of the object, or where there is none of the subject."""
+    return clause.adverb is not None and clause.adverb.position == "all"
 
 
 def _yours(clause: Clause) -> Clause:
@@ -114,98 +216,6 @@ def _yours(clause: Clause) -> Clause:
     )
 
 
-class Group(NamedTuple):
-    """A verb with its auxiliaries: did not want to eat is finite did, denied, verb want, rest to eat.
-
-    Where nothing has to stand before the verb, `finite` is empty and the verb is inflected. `verb` and `rest` come
-    with their names, "predicate", "want" or none.
-    """
-
-    finite: str
-    denied: bool
-    verb: list[tuple[english.Word, str]]
-
-
-def group(clause: Clause, who: int, *, inverted: bool = False) -> Group:
-    """The verb of a clause, for a subject that is I (0), another one (1), or many (2)."""
-    predicate, tense = clause.predicate, "past" if clause.past else "present"
-    negative = isinstance(predicate, Verb) and predicate.negative
-    absent = isinstance(predicate, Existing) and predicate.absent
-    denied = bool(clause.denial) != (negative or absent)
-    lead, rest = _leading(clause)
-    past = ""
-    if isinstance(predicate, Verb) and lead == predicate.english.split()[0] and clause.modal in ("", "can"):
-        past = predicate.past.split()[0] if predicate.past else ""
-    name = "want" if clause.modal == "want" else "" if clause.modal == "must" or lead == "be" else _name(predicate)
-    base = [((lead,), name), *rest]
-    if clause.mood in ("command", "suggestion"):
-        return Group("", denied, base)
-    if clause.future:
-        return Group("will", denied, base)
-    if clause.modal == "can" or clause.denial in ("못", "못하다"):
-        return Group("could" if clause.past else "can", denied, base)
-    if lead == "be":
-        return Group(BE[tense][who], denied, rest)
-    if denied or inverted:
-        return Group(DO[tense][who], denied, base)
-    return Group("", denied, [(_inflected(lead, past, tense, who), name), *rest])
-
-
-def _inflected(verb: str, past: str, tense: str, who: int) -> english.Word:
-    if tense == "past":
-        return (past,) if past else ("had",) if verb == "have" else english.with_ed(verb)
-    return english.with_s(verb) if who == 1 else (verb,)
-
-
-def _leading(clause: Clause) -> tuple[str, list[tuple[english.Word, str]]]:
-    """The verb that is inflected, and what follows it and is not: be and eating, want and to eat."""
-    predicate = clause.predicate
-    if isinstance(predicate, Adjective):
-        return "be", [((word,), "predicate") for word in predicate.english.split()]
-    if not isinstance(predicate, Verb):
-        return "be", []
-    first, *others = predicate.english.split()
-    name = _name(predicate)
-    following: list[tuple[english.Word, str]] = [((word,), name) for word in others]
-    if clause.modal == "want":
-        return "want", [(("to",), ""), ((first,), name), *following]
-    if clause.modal == "must":
-        return "have", [(("to",), ""), ((first,), name), *following]
-    if under_way(clause, predicate):
-        return "be", [(english.with_ing(first), name), *following]
-    return first, following
-
-
-def _name(predicate: Predicate) -> str:
-    """What a verb is linked with: rain is 비, and all others are the predicate."""
-    return "subject 0" if isinstance(predicate, Verb) and predicate.shape == "weather" else "predicate"
-
-
-def under_way(clause: Clause, verb: Verb) -> bool:
-    """Whether English says is -ing: -고 있다, now, and rain unless it is a habit."""
-    if clause.modal == "doing":
-        return True
-    if clause.tense != "present" or clause.modal or clause.denial in ("못", "못하다") or verb.lasting:
-        return False
-    if clause.mood in ("command", "suggestion"):
-        return False
-    time, adverb = clause.time, clause.adverb
-    if time is not None and time.english == "now":
-        return True
-    habit = (time is not None and time.english != "today") or (adverb is not None and adverb.habit)
-    return verb.shape == "weather" and not habit
-
-
-def agreement(subjects: tuple[NounPhrase, ...]) -> int:
-    """0 for I, 1 for another one, 2 for many and for you: the place in BE and DO. What is asked for is one."""
-    if not subjects:
-        return 1
-    noun = subjects[0].noun
-    if len(subjects) > 1 or subjects[0].plural or noun.english == "you":
-        return 2
-    return 0 if noun.english == "I" else 1
-
-
 def _after_subject(clause: Clause, names: str, subjects: tuple[NounPhrase, ...], *, elided: bool = False) -> list[Word]:
     """cannot always eat bread …; with `elided`, without the auxiliary"""
     found = group(clause, agreement(subjects))
@@ -219,13 +229,13 @@ def _after_subject(clause: Clause, names: str, subjects: tuple[NounPhrase, ...],
 def _question(clause: Clause, names: str, subjects: tuple[NounPhrase, ...]) -> list[Word]:
     """Did you not eat bread? Where did you eat bread? What is this?"""
     found = group(clause, agreement(subjects), inverted=True)
-    words = _asking(clause, names) + plain(found.finite) + noun_phrases(subjects, f"{names}subject")
+    words = _asking(clause, names) + plain(found.finite) + _subject(clause, names, subjects)
     return words + plain("not" if found.denied else "") + _verb_and_rest(clause, found, names)
 
 
 def _asking(clause: Clause, names: str) -> list[Word]:
     """The word that asks, at the beginning."""
-    if isinstance(clause.predicate, Being) and clause.predicate.complement is None:
+    if isinstance(clause.predicate, Being) and clause.predicate.asked:
         return plain(ASKING_BEING[clause.predicate.asked], f"{names}predicate")
     if clause.asked is None:
         return []
@@ -238,18 +248,33 @@ def is_there(clause: Clause) -> bool:
     """Whether it is said that there is something, and not of something where it is."""
     if not isinstance(clause.predicate, Existing) or clause.asked is not None or not clause.subjects:
         return False
-    return clause.topic != "subject" and not clause.subjects[0].definite and not clause.subjects[0].focus
+    shown = clause.topic != "subject" or clause.place is None or _plenty(clause)
+    return shown and not clause.subjects[0].definite and clause.subjects[0].focus != "만"
 
 
 def _there(clause: Clause, names: str) -> list[Word]:
     """There is a cat in the room; is there no cat in the room"""
-    found = group(clause, agreement(clause.subjects))
-    what = noun_phrases(clause.subjects, f"{names}subject", "none" if found.denied else "a")
+    subjects = tuple(_plentiful(one) for one in clause.subjects) if _plenty(clause) else clause.subjects
+    found = group(clause, agreement(subjects))
+    what = _noun_phrases(subjects, f"{names}subject", "none" if found.denied or _plenty(clause) else "a")
     what = plain("no" if found.denied else "") + what
+    if _plenty(clause):
+        what = plain("many" if subjects[0].plural else "a lot", f"{names}predicate") + (
+            what if subjects[0].plural else plain("of") + what
+        )
     finite, be = plain(found.finite), [named(word, None) for word, _ in found.verb]
     there = plain("there")
     start = finite + there + be if clause.mood == "question" else there + finite + be
     return start + what + _adjuncts(clause, names)
+
+
+def _plenty(clause: Clause) -> bool:
+    return isinstance(clause.predicate, Existing) and bool(clause.predicate.plenty)
+
+
+def _plentiful(one: NounPhrase) -> NounPhrase:
+    """Many people, a lot of water: what is counted is several."""
+    return one._replace(many=bool(one.noun.counter) and not one.noun.measure)
 
 
 def _verb_and_rest(clause: Clause, found: Group, names: str) -> list[Word]:
@@ -268,9 +293,12 @@ def _rest(clause: Clause, verb: list[tuple[english.Word, str]], names: str) -> l
     words = [named(word, f"{names}{name}" if name else None) for word, name in verb]
     being = clause.predicate if isinstance(clause.predicate, Being) else None
     if being is not None and being.complement is not None:
-        words += noun_phrase(_agreeing(being.complement, clause.subjects), f"{names}predicate", "a")
-    become = isinstance(clause.predicate, Verb) and clause.predicate.shape == "double" and _counts(clause.predicate)
-    words += noun_phrases(clause.objects, f"{names}object", "a" if become else "object")
+        one = _agreeing(being.complement, clause.subjects)
+        words += _from_a_country(one, f"{names}predicate") or noun_phrase(one, f"{names}predicate", "a")
+        words += [] if one.relative is None else _relative(one, one.relative, f"{names}predicate relative ")
+    if being is not None and being.hour:
+        words += plain(HOURS[being.hour], f"{names}predicate") + plain("o'clock")
+    words += _objects(clause, names)
     give = isinstance(clause.predicate, Verb) and clause.predicate.shape == "give"
     if clause.recipient is not None:
         words += plain("to" if give else "") + noun_phrase(clause.recipient, f"{names}recipient", "object")
@@ -279,12 +307,36 @@ def _rest(clause: Clause, verb: list[tuple[english.Word, str]], names: str) -> l
     return words + _adjuncts(clause, names)
 
 
+def _from_a_country(one: NounPhrase, name: str) -> list[Word]:
+    """중국 사람 as a predicate is Chinese, and not a Chinese person; nothing of other nouns"""
+    plain_person = one.noun.korean == "사람" and not (one.owner or one.pointer or one.number or one.relative)
+    if not plain_person or one.adjective is None or one.adjective.stem.text not in COUNTRIES:
+        return []
+    return plain(one.adjective.english, f"{name} adjective")
+
+
+def _objects(clause: Clause, names: str) -> list[Word]:
+    verb, objects = clause.predicate, clause.objects
+    role = "object"
+    if isinstance(verb, Verb) and verb.shape == "double" and _counts(verb):
+        role = "a"
+    if isinstance(verb, Verb) and verb.english in ("have many", "have a lot of"):
+        role = "none"
+        objects = tuple(_plentiful(one) for one in objects) if verb.english == "have many" else objects
+    if clause.modal == "try" and clause.mood == "question":  # Have you tried taking an airplane?
+        role = "a"
+    if objects and all_is_meant(clause):  # all the milk
+        return plain("all", f"{names}adverb") + _noun_phrases(objects, f"{names}object")
+    return _noun_phrases(objects, f"{names}object", role)
+
+
 def _manner(clause: Clause, names: str, position: str) -> list[Word]:
     """slowly, very slowly: the adverb if it has this position"""
     if clause.adverb is None or clause.adverb.position != position:
         return []
     degree = [] if clause.degree is None else plain(clause.degree.english, f"{names}degree")
-    return degree + plain(clause.adverb.english, f"{names}adverb")
+    much = bool(degree) and clause.adverb.english == "a lot"  # 너무 많이 is too much
+    return degree + plain("much" if much else clause.adverb.english, f"{names}adverb")
 
 
 def _agreeing(complement: NounPhrase, subjects: tuple[NounPhrase, ...]) -> NounPhrase:
@@ -304,6 +356,8 @@ def _adjuncts(clause: Clause, names: str) -> list[Word]:
     going = isinstance(clause.predicate, Verb) and clause.predicate.shape in ("to", "into", "in")
     how, where = _manner(clause, names, "close"), place_in_english(clause, names)
     words = where + how if going else how + where
+    if clause.asked is not None and clause.asked.role == "origin":
+        words += plain("from")
     if clause.origin is not None:
         words += plain("from") + article_of(clause.origin) + plain(clause.origin.english, f"{names}origin")
     if clause.companion is not None:
@@ -312,7 +366,7 @@ def _adjuncts(clause: Clause, names: str) -> list[Word]:
         words += plain(clause.means.before) + plain(clause.means.english, f"{names}means")
     words += _manner(clause, names, "end")
     too = plain("either" if group(clause, 1).denied else "too")
-    if any(one.focus == "도" for one in clause.phrases):
+    if _too(clause):
         words += too
     if clause.hour:
         words += plain("at") + plain(HOURS[clause.hour], f"{names}hour") + plain("o'clock")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from clearhead.translate import korean
 from clearhead.translate.korean import Manner, Stem
-from clearhead.translate.lexicon import Adjective, Noun, Place, Verb
-from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Position, Sentence, Site
+from clearhead.translate.korean_phrases import joined_phrases, modifier, owner_in_korean, phrase
+from clearhead.translate.lexicon import Place, Verb
+from clearhead.translate.meaning import Being, Clause, Existing, NounPhrase, Position, Relative, Sentence, Site
 from clearhead.translate.parts import Part, Word, named
 
-# Pronouns that change: 나는, but 내가 and 내 책.
-BEFORE_SUBJECT_PARTICLE = {"나": "내", "저": "제", "너": "네"}
-OWNING = {"나": "내", "저": "제", "너": "네", "우리": "우리", "저희": "저희"}
 EXISTING, ABSENT, NOT, CANNOT = Stem("있"), Stem("없"), Stem("않"), Stem("못하")
+MANY, TRY = Stem("많"), Stem("보")
+APART = {"빌려주", "도와주", "보여주"}  # which may as well be written as two words
 DO_NOT = {"plain": "마라", "casual": "마", "polite": "마세요", "formal": "마십시오"}
 LET_US_NOT = {"plain": "말자", "formal": "맙시다"}
 
@@ -19,6 +19,8 @@ LET_US_NOT = {"plain": "말자", "formal": "맙시다"}
 def in_korean(sentence: Sentence) -> list[Word]:
     """Clause after clause, each but the last with the ending that joins it to the next."""
     words: list[Word] = []
+    if sentence.called:
+        words.append([*named(sentence.called, "called"), Part(",")])
     for number, clause in enumerate(sentence.clauses):
         joint = sentence.joint if number < len(sentence.clauses) - 1 else ""
         words += clause_in_korean(clause, joint, f"{number} ")
@@ -32,6 +34,10 @@ def clause_in_korean(clause: Clause, joint: str, names: str) -> list[Word]:
     order = [role for role in clause.order if role in found]
     if clause.bare and order and order[-1] in ("object", "place"):
         found[order[-1]][-1].pop()
+    elif clause.bare and "subject" in found:
+        found["subject"][-1].pop()
+    if clause.attached:
+        found["time"][-1].pop()
     return [word for role in order for word in found[role]] + _predicate(clause, joint, names)
 
 
@@ -47,9 +53,39 @@ def _constituents(clause: Clause, names: str) -> dict[str, list[Word]]:
         "place": _place(clause, verb, names),
         "recipient": _recipient(clause, names),
         "object": _split(clause, names) if clause.split else phrases(clause.objects, f"{names}object", object_role),
-        "asked": [] if clause.asked is None else [named(clause.asked.word, f"{names}asked")],
+        "asked": _asked(clause, names),
         "adverb": _adverb(clause, names),
     }
+
+
+def phrases(several: tuple[NounPhrase, ...], name: str, role: str) -> list[Word]:
+    """고양이와 개가; 책을 읽는 소녀가, with the clause before it"""
+    before = several[0].relative if several else None
+    return ([] if before is None else relative_in_korean(before, f"{name} relative ")) + joined_phrases(
+        several, name, role
+    )
+
+
+def relative_in_korean(relative: Relative, names: str) -> list[Word]:
+    """책을 읽는, 어제 산, 책상 위에 있는"""
+    clause = relative.clause
+    found = {role: words for role, words in _constituents(clause, names).items() if words}
+    stem = EXISTING if isinstance(clause.predicate, Existing) else None
+    if stem is None:
+        assert isinstance(clause.predicate, Verb)
+        stem = clause.predicate.stem
+    last = named(korean.relative(stem, clause.tense), f"{names}predicate")
+    return [word for role in clause.order if role in found for word in found[role]] + [last]
+
+
+def _asked(clause: Clause, names: str) -> list[Word]:
+    """어디에서; 몇 시에, which is two words"""
+    if clause.asked is None:
+        return []
+    if clause.asked.role == "hour":
+        first, *others = clause.asked.word
+        return [[Part(first, f"{names}asked")], named(tuple(others), f"{names}asked")]
+    return [named(clause.asked.word, f"{names}asked")]
 
 
 def _split(clause: Clause, names: str) -> list[Word]:
@@ -131,12 +167,15 @@ def _place(clause: Clause, verb: Verb | None, names: str) -> list[Word]:
 def _before_site(site: Site, names: str) -> list[Word]:
     """우리 큰, 저"""
     words: list[Word] = []
+    if site.beside is not None:
+        words.append([Part(site.beside.noun.korean, f"{names}place beside")])
+        words += [[Part(site.beside.position, f"{names}place position"), Part("에")], [Part("있"), Part("는")]]
     if site.owner is not None:
-        words.append(_owner(site.owner, f"{names}place owner"))
+        words.append(owner_in_korean(site.owner, f"{names}place owner"))
     if site.pointer:
         words.append([Part(site.pointer, f"{names}place pointer")])
     if site.adjective is not None:
-        words.append(_modifier(site.adjective, f"{names}place adjective"))
+        words.append(modifier(site.adjective, f"{names}place adjective"))
     return words
 
 
@@ -158,55 +197,6 @@ def _time(clause: Clause, names: str) -> list[Word]:
     return words
 
 
-def phrases(several: tuple[NounPhrase, ...], name: str, role: str) -> list[Word]:
-    """고양이와 개가: all but the last are followed by "and"."""
-    words = []
-    for number, one in enumerate(several):
-        last = number == len(several) - 1
-        words += phrase(one, f"{name} {number}", role if last else one.joiner)
-    return words
-
-
-def phrase(one: NounPhrase, name: str, role: str) -> list[Word]:
-    """내 큰 고양이 세 마리가: whose or which, adjective, noun, number, counter, and the particle of its role."""
-    role = one.focus if one.focus and role in ("subject", "topic", "object") else role
-    noun = one.noun.korean
-    noun = BEFORE_SUBJECT_PARTICLE.get(noun, noun) if role == "subject" else noun
-    words: list[Word] = [[Part(noun, name)] + [Part("들")] * one.many]
-    if one.adjective is not None:
-        words.insert(0, _modifier(one.adjective, f"{name} adjective"))
-    if one.pointer:
-        words.insert(0, [Part(one.pointer, f"{name} pointer")])
-    if one.owner is not None:
-        words.insert(0, _owner(one.owner, f"{name} owner"))
-        words[:0] = [[Part(one.owner_pointer, f"{name} owner pointer")]] if one.owner_pointer else []
-    if one.number and not one.floating:
-        words = _counted(one, words, name)
-    last = words[-1][-1].piece
-    words[-1].append(Part(korean.particle(last, role) if role in korean.PARTICLES else role))
-    return _counted(one, words, name) if one.floating else words
-
-
-def _counted(one: NounPhrase, words: list[Word], name: str) -> list[Word]:
-    """고양이 세 마리, 세 마리의 고양이, 사과 3개"""
-    number, counter = Part(one.number, f"{name} number"), Part(one.noun.counter, f"{name} measure")
-    count: list[Word] = [[number, counter]] if one.number.isdecimal() else [[number], [counter]]
-    if not one.counted_first:
-        return words + count
-    count[-1].append(Part("의"))
-    return count + words
-
-
-def _modifier(adjective: Adjective, name: str) -> Word:
-    return [Part(adjective.stem.text, name)] if adjective.whole else named(korean.modifier(adjective.stem), name)
-
-
-def _owner(owner: Noun, name: str) -> Word:
-    """내, 우리, 그의, 선생님의"""
-    korean = owner.korean
-    return [Part(OWNING[korean], name)] if korean in OWNING else [Part(korean, name), Part("의")]
-
-
 def _predicate(clause: Clause, joint: str, names: str) -> list[Word]:
     """Its first word carries the meaning, 안 stands before it, and what follows is grammar."""
     predicate, name = clause.predicate, f"{names}predicate"
@@ -215,12 +205,19 @@ def _predicate(clause: Clause, joint: str, names: str) -> list[Word]:
         return _being(predicate, clause, manner, joint, name)
     if isinstance(predicate, Existing):
         stem, manner = (ABSENT if predicate.absent else EXISTING), manner._replace(verb=False)
+        stem, name = (MANY, name) if predicate.plenty == "많" else (stem, "")
+        if clause.honoured:  # 계시다, and 안 계시다
+            stem, manner = korean.STAY, manner._replace(verb=True, honoured=False)
     else:
         stem = predicate.stem
         manner = manner._replace(verb=manner.verb and (not _double(clause) or stem.text == "되"))
     if isinstance(predicate, Verb) and predicate.shape == "weather":
         name = ""  # 비 says that it rains, and 오다 nothing
     before: list[Word] = []
+    if isinstance(predicate, Existing) and predicate.absent and clause.honoured:
+        before = [[Part("안")]]
+    if isinstance(predicate, Existing) and predicate.plenty == "많이":
+        before = [[Part("많이", f"{names}predicate")]]
     if clause.split:
         stem, name = korean.HA, ""
     if clause.denial in ("안", "못"):
@@ -238,19 +235,23 @@ def _predicate(clause: Clause, joint: str, names: str) -> list[Word]:
 def _chain(clause: Clause, stem: Stem, manner: Manner) -> tuple[list[korean.Word], Stem, Manner]:
     """The words up to the one that is conjugated, and that one's stem: 잡고 and 싶, 잡지 and 않."""
     words: list[korean.Word] = []
+    if clause.full and stem.text in APART:  # 빌려 줬다
+        words, stem = [(stem.text[:-1],)], Stem("주")
     if clause.modal == "doing":
-        words = [korean.joined(stem, "고")]
-        stem = Stem("계시") if manner.honoured else EXISTING
+        words = [*words, korean.joined(stem, "고")]
+        stem = korean.STAY if manner.honoured else EXISTING
         manner = manner._replace(verb=manner.honoured, honoured=False)
     elif clause.modal == "want":
-        words, stem, manner = [korean.joined(stem, "고")], Stem("싶"), manner._replace(verb=False)
+        words, stem, manner = [*words, korean.joined(stem, "고")], Stem("싶"), manner._replace(verb=False)
         if _another(clause):  # 가고 싶어 한다
             words, stem, manner = [*words, ("싶어",)], korean.HA, manner._replace(verb=True)
     elif clause.modal == "can":
-        words = [korean.possible(stem), ("수",)]
+        words = [*words, korean.possible(stem), ("수",)]
         stem, manner = (ABSENT if clause.denial else EXISTING), manner._replace(verb=False)
     elif clause.modal == "must":
-        words, stem = [korean.necessary(stem)], korean.HA
+        words, stem = [*words, korean.necessary(stem)], korean.HA
+    elif clause.modal == "try":
+        words, stem = [*words, korean.obliging(stem)], TRY
     if clause.mood in ("command", "suggestion"):
         return words, stem, manner
     if clause.denial in ("않다", "못하다") and clause.modal != "can":
@@ -270,12 +271,15 @@ def _ended(clause: Clause, stem: Stem, manner: Manner, joint: str) -> list[korea
     if clause.mood == "command":
         if clause.denial:
             return [korean.joined(stem, "지"), (DO_NOT[clause.style],)]
-        if clause.full and clause.style != "plain" and not stem.text.endswith("주"):  # 열어 주세요
+        obliging = clause.full and clause.style != "plain" and not clause.modal
+        if obliging and not stem.text.endswith("주") and stem.text != "빌리":  # 열어 주세요; 빌려 주세요 is to lend
             return [korean.obliging(stem), korean.commanded(Stem("주"), clause.style)]
         return [korean.commanded(stem, clause.style)]
     if clause.mood == "suggestion":
         if clause.denial:
             return [korean.joined(stem, "지"), (LET_US_NOT[clause.style],)]
+        if clause.style == "polite":  # 같이 가요
+            return list(korean.conjugated(stem, manner))
         return [korean.suggested(stem, clause.style)]
     return list(korean.conjugated(stem, manner))
 
@@ -286,6 +290,8 @@ def _tied(clause: Clause, stem: Stem, manner: Manner, joint: str) -> korean.Word
     if manner.honoured:
         head, honour = korean.honoured(stem)
         stem = Stem(honour)
+    if joint == "서":
+        return (*head, *korean.since(stem))
     if manner.tense == "past" and (clause.full or joint == "지만"):
         return (*head, *korean.past(stem), joint)
     return (*head, *korean.joined(stem, joint))
@@ -294,15 +300,22 @@ def _tied(clause: Clause, stem: Stem, manner: Manner, joint: str) -> korean.Word
 def _being(being: Being, clause: Clause, manner: Manner, joint: str, name: str) -> list[Word]:
     """학생이다, 학생이 아니다, 학생일 것이다, 무엇입니까, 학생이고"""
     if being.complement is None:
-        words: list[Word] = [[Part(being.asked, name)]]
+        words: list[Word] = [[Part(word, name)] for word in being.asked.split()]
+        words += [[Part(being.hour, name)], [Part("시", name)]] if being.hour else []
     else:
-        words = phrase(being.complement, name, "subject")
+        before = being.complement.relative
+        words = [] if before is None else relative_in_korean(before, f"{name} relative ")
+        words += phrase(being.complement, name, "subject")
         words[-1].pop()
     noun = words[-1][-1].piece
     if clause.denial:
         words[-1].append(Part(korean.particle(noun, "subject")))
-        last = [korean.joined(Stem("아니"), joint)] if joint else list(korean.not_being(manner))
+        tied = ("아니", "라서") if joint == "서" else korean.joined(Stem("아니"), joint)
+        last = [tied] if joint else list(korean.not_being(manner))
         return words + [named(word, None) for word in last]
+    if joint == "서":
+        words[-1].append(Part("이라서" if korean.letters(noun[-1]).final else "라서"))
+        return words
     if joint:
         words[-1] += named(
             ("이었" if korean.letters(noun[-1]).final else "였", joint) if manner.tense == "past" else ("이", joint),

@@ -2,8 +2,9 @@
 
 A model is sure of 컴퓨터를 썼다, I wrote the computer: each word is probable by itself. But of 쓰다 the lexicon says
 that texts are written and hats worn, and of computers nothing. So a sentence is doubted if its object is none that its
-verb goes with, if an adverb goes with other predicates only, if it has no predicate at all, or if its verb needs a
-place and has none. A verb that goes with very many things, as 사다 does, is no wonder with one more.
+verb goes with, if an adverb goes with other predicates only, if it stops before a second clause, or if it has no
+predicate at all. A verb that goes with
+very many things, as 사다 does, is no wonder with one more.
 
 Words are told apart by their beginnings, from the lexicon's lists alone; where that tells nothing, nothing is doubted.
 """
@@ -11,6 +12,7 @@ Words are told apart by their beginnings, from the lexicon's lists alone; where 
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -19,7 +21,9 @@ from clearhead.translate import korean, lexicon, words
 from clearhead.translate.dictionary import known_words, stem_forms
 from clearhead.translate.korean import Stem
 from clearhead.translate.lexicon import Adjective, Noun, Verb
+from clearhead.translate.manner import FEELING, LIKING
 from clearhead.translate.phrases import LIVING, POINTED
+from clearhead.translate.to_korean import APART
 
 SIGNS = ".,!?"
 OBJECT, TOPIC, FOCUS = korean.PARTICLES["object"], korean.PARTICLES["topic"], ("도", "만")
@@ -27,8 +31,10 @@ THERE = {Stem("있"), Stem("없")}
 PARTICLES = {form for forms in korean.PARTICLES.values() for form in forms}
 PARTICLES |= {"에", "에서", "서", "에게", "한테", "께", "께서", "의", "도", "만", "하고", "들"}
 INFLECTED = ("verbs", "adjectives")
-AFTER_STEMS = ("수", "거", "것", "겁")  # ways to say can and will
+AFTER_STEMS = re.compile("수[가는도]?|거[다야니예].*|것[이입].*|겁니.*")  # ways to say can and will; not 수업
 NOT = ("안", "못")
+FROM = ("come", "come back")  # of which it is asked from where
+GIVING = ("주", "줘", "줬", "줄", "준", "줍")
 MANY = 60  # objects from which on a verb goes with any
 VERBAL_NOUNS = {verb.stem.text.removesuffix("하") for verb in lexicon.VERBS if verb.nominal}
 
@@ -38,6 +44,8 @@ def unusual(text: str) -> Said | None:
     said = words_of(text)
     if said and all(map(_no_predicate, said)):
         return words.NO_PREDICATE
+    if said and said[-1] in _unfinished():
+        return words.CUT_OFF.filled(word=said[-1])
     stems = predicates(said)
     verbs = [[verb for verb in verbs_of(found) if verb.shape not in ("double", "weather")] for found in stems]
     for place, word in enumerate(said):
@@ -45,8 +53,6 @@ def unusual(text: str) -> Said | None:
             return words.NOT_TOGETHER.filled(object=word, verb=predicate)
         if (verb := _from_where(said, verbs, place)) is not None:
             return words.NOT_TOGETHER.filled(object=word, verb=verb)
-        if any(verb.shape == "into" for verb in verbs[place]) and not any(map(_is_place, said[:place])):
-            return words.NO_PLACE.filled(verb=word)
         its = next((later for later in range(place + 1, len(said)) if verbs[later]), None)
         if its is None:
             continue
@@ -54,6 +60,18 @@ def unusual(text: str) -> Said | None:
         if noun and not _together(noun, verbs[its]):
             return words.NOT_TOGETHER.filled(object=word, verb=said[its])
     return None
+
+
+@functools.cache
+def _unfinished() -> frozenset[str]:
+    """Every verb and adjective as it stands before a second clause, and never at the end: 먹고, 먹었지만, 먹어서."""
+    adjectives = [adjective.stem for adjective in lexicon.ADJECTIVES if not adjective.whole]
+    found: set[str] = set()
+    for stem in (*(verb.stem for verb in lexicon.VERBS), *adjectives, *THERE):
+        for joint in ("고", "지만"):
+            found |= {"".join(korean.joined(stem, joint)), "".join(korean.past(stem)) + joint}
+        found.add("".join(korean.since(stem)))
+    return frozenset(found)
 
 
 def words_of(text: str) -> list[str]:
@@ -83,17 +101,20 @@ def _out_of_place(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: 
         return None
     kinds = {"verb"} if verbs_of(stems[its]) else set()
     kinds |= {"adjective"} if adjectives_of(stems[its]) else set()
+    kinds |= {"liking"} if any(verb.english in LIKING for verb in verbs_of(stems[its])) else set()
+    kinds |= {"feeling"} if any(one.english in FEELING for one in adjectives_of(stems[its])) else set()
+    kinds |= {"all"} if "verb" in kinds else set()
     if stems[its] & THERE and any(map(_is_place, said[:its])):
-        kinds = set()
+        kinds = {"verb"} if said[place] == "많이" else set()
     return None if any(kinds & set(adverb.goes.split()) for adverb in adverbs) else said[its]
 
 
 def _from_where(said: Sequence[str], verbs: Sequence[Sequence[Verb]], place: int) -> str | None:
-    """The verb of going behind 어디에서, which then asks from where, as the grammar never does."""
+    """The verb of going behind 어디에서, which then asks from where, as the grammar only does of 오다."""
     its = next((later for later in range(place + 1, len(said)) if verbs[later]), None)
     if its is None or said[place] not in ("어디에서", "어디서"):
         return None
-    return said[its] if all(verb.shape == "to" for verb in verbs[its]) else None
+    return said[its] if all(verb.shape == "to" and verb.english not in FROM for verb in verbs[its]) else None
 
 
 def _topic_alone(said: Sequence[str], place: int, its: int, verbs: Sequence[Verb]) -> str | None:
@@ -177,10 +198,12 @@ def _stems(word: str, after: str) -> frozenset[Stem]:
     """The stems that a word may be of, before the next one: none if it rather is a noun, as 사람 is, though not 사."""
     if word.startswith("아니"):  # which is of 아니다 and hardly ever of 알다
         return frozenset()
+    if after.startswith(GIVING) and f"{word}주" in APART:  # 보여 주다
+        return frozenset({Stem(f"{word}주")})
     if word in VERBAL_NOUNS:  # 요리 안 했다
         return frozenset({Stem(f"{word}하")})
     form = _form(word)
-    if form == word and after.startswith(AFTER_STEMS):  # 열 수 없다, where 열 is not ten
+    if form == word and AFTER_STEMS.fullmatch(after):  # 열 수 없다, where 열 is not ten
         return _by_form()[form]
     noun = max((word[:stop] for stop in range(len(word) + 1) if word[:stop] in _uninflected()), key=len, default="")
     if not form or word in _before_nouns() or _no_predicate(word) or len(noun) > len(form):

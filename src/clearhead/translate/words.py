@@ -241,9 +241,9 @@ NO_PREDICATE = Said(
     "이 번역은 확실하지 않습니다. 서술어(동사, 형용사, 이다)가 없습니다. 온전한 문장으로 써 주세요(예: 고양이가 쥐를 "
     "잡았다)",
 )
-NO_PLACE = Said(
-    "it is not sure of this: nothing says where to: {verb}",
-    "이 번역은 확실하지 않습니다. 어디인지 나와 있지 않습니다: {verb}",
+CUT_OFF = Said(
+    "it is not sure of this: the sentence stops where another clause should follow: {word}",
+    "이 번역은 확실하지 않습니다. 문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: {word}",
 )
 NO_OBJECT = Said(
     "it is not sure of this: nothing says whom or what: {verb}",
@@ -265,6 +265,14 @@ OTHER_MEANING = Said(
 OTHER_FORM = Said(
     "it is not sure of this: it knows these words, but not in this form: {words}",
     "이 번역은 확실하지 않습니다. 아는 단어지만 이런 꼴로는 배우지 않았습니다: {words}",
+)
+NO_ENGLISH = Said(
+    "it is not sure of this: people do not say so in English: {words}",
+    "이 번역은 확실하지 않습니다. 영어로는 이렇게 쓰지 않습니다: {words}",
+)
+SAID_TWICE = Said(
+    "it is not sure of this: the translation says more often than the sentence: {word}",
+    "이 번역은 확실하지 않습니다. 원문에 나온 것보다 더 자주 옮긴 말이 있습니다: {word}",
 )
 
 NO_WORD = Said("(looked at no word of the source)", "(원문의 단어를 보지 않음)")

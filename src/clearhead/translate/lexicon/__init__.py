@@ -5,14 +5,19 @@ from __future__ import annotations
 from clearhead.translate.lexicon.adjectives import ADJECTIVES
 from clearhead.translate.lexicon.adjuncts import (
     ADVERBS,
+    CALLS,
     COUNTERS,
+    DAYS,
     HOURS,
     MEANS,
     NUMBERS,
     PARTS_OF_DAYS,
     PLACES,
     POSITIONS,
+    SEASONS,
     TIMES,
+    WEEKS,
+    YEARS,
     places,
 )
 from clearhead.translate.lexicon.entries import Adjective, Adverb, Means, Noun, Place, Time, Verb
@@ -22,7 +27,9 @@ from clearhead.translate.lexicon.verbs import VERBS
 __all__ = [
     "ADJECTIVES",
     "ADVERBS",
+    "CALLS",
     "COUNTERS",
+    "DAYS",
     "HOURS",
     "MEANS",
     "NOUNS",
@@ -31,8 +38,11 @@ __all__ = [
     "PLACES",
     "POSITIONS",
     "PRONOUNS",
+    "SEASONS",
     "TIMES",
     "VERBS",
+    "WEEKS",
+    "YEARS",
     "Adjective",
     "Adverb",
     "Means",

@@ -6,6 +6,7 @@ from clearhead.translate.korean import Stem
 from clearhead.translate.lexicon.entries import Adjective
 
 SIZED = "site animal prey goods plant room opening town 돌 fruit 감자 케이크"
+OF_COUNTRIES = "음식 영화 드라마 노래 친구 학생 사람 책 소설 음악"
 MADE = "책 소설 영화 드라마 이야기 노래 수업 게임 여행 파티"
 
 ADJECTIVES = (
@@ -22,6 +23,11 @@ ADJECTIVES = (
     Adjective(Stem("늙"), "old", "animal 농부 왕 의사 화가 가수", predicate=False),
     Adjective(Stem("오래되"), "old", "machine furniture 책 시계 가방 우산 코트 집 노래 영화 도시", predicate=False),
     Adjective(Stem("새"), "new", "goods clothes text 집 친구 선생님 학생 노래 영화 이름", predicate=False, whole=True),
+    Adjective(Stem("한국"), "Korean", OF_COUNTRIES, predicate=False, whole=True),
+    Adjective(Stem("미국"), "American", OF_COUNTRIES, predicate=False, whole=True),
+    Adjective(Stem("일본"), "Japanese", OF_COUNTRIES, predicate=False, whole=True),
+    Adjective(Stem("중국"), "Chinese", OF_COUNTRIES, predicate=False, whole=True),
+    Adjective(Stem("많"), "many", "사람 학생 친구 아이 동물 손님 책 꽃 나무 별 질문 그림 사진", predicate=False),
     Adjective(Stem("배고프"), "hungry", "person animal baby"),
     Adjective(Stem("행복하"), "happy", "person baby"),
     Adjective(Stem("슬프"), "sad", "person 노래 영화 이야기 소설 시"),

@@ -37,6 +37,7 @@ COUNTERS = {
     "송이": "flowers",
     "그루": "trees",
     "채": "houses",
+    "곳": "stores, restaurants, cities",
     "잔": "cups, glasses",
     "시": "o'clock",
 }
@@ -89,6 +90,12 @@ PLACES = (
     Place("책상", "desk", "on the", "to the", "container"),
     Place("침대", "bed", "on the", "to the", "container seat"),
     Place("의자", "chair", "on the", "to the", "container seat"),
+    Place("나무", "tree", "in the", "to the", "perch"),
+    Place("버스", "bus", "on the", "to the", "riding"),
+    Place("기차", "train", "on the", "to the", "riding"),
+    Place("지하철", "subway", "on the", "to the", "riding"),
+    Place("비행기", "airplane", "on the", "to the", "riding"),
+    Place("택시", "taxi", "in the", "to the", "riding"),
     Place("여기", "here", "", "", "any here"),
     Place("거기", "there", "", "", "any here"),
     Place("저기", "over there", "", "", "any here"),
@@ -139,6 +146,8 @@ TIMES = (
     Time("매주", "", "every week", "", "past present", True),
     Time("아침", "에", "morning", "in the", ALWAYS),
     Time("오전", "에", "morning", "in the", ALWAYS),
+    Time("점심", "에", "lunch", "at", ALWAYS),
+    Time("수업 시간", "에", "class", "during", ALWAYS),
     Time("오후", "에", "afternoon", "in the", ALWAYS),
     Time("저녁", "에", "evening", "in the", ALWAYS),
     Time("밤", "에", "night", "at", ALWAYS),
@@ -159,6 +168,12 @@ TIMES = (
 # A day and a part of it: 월요일 아침 is Monday morning.
 PARTS_OF_DAYS = {"아침": "morning", "오후": "afternoon", "저녁": "evening", "밤": "night"}
 
+# A week or a year and what of it: 다음 주 월요일 is next Monday, 작년 겨울 last winter.
+DAYS = {"월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일"}
+SEASONS = {"봄", "여름", "가을", "겨울"}
+WEEKS = {"지난주": ("last", "past"), "이번 주": ("this", "future"), "다음 주": ("next", "future")}
+YEARS = {"작년": ("last", "past"), "지난": ("last", "past"), "올해": ("this", "past"), "내년": ("next", "future")}
+
 ADVERBS = (
     Adverb("항상", "always", "middle", "verb adjective", True),
     Adverb("자주", "often", "middle", "verb", True),
@@ -169,7 +184,10 @@ ADVERBS = (
     Adverb("매우", "very", "middle", "adjective"),
     Adverb("너무", "too", "middle", "adjective"),
     Adverb("조금", "a little", "middle", "adjective"),
+    Adverb("조금", "a little", "close"),
+    Adverb("아주", "very much", "close", "liking"),
     Adverb("많이", "a lot", "close"),
+    Adverb("많이", "very", "middle", "feeling"),
     Adverb("잘", "well", "close"),
     Adverb("빨리", "quickly", "close"),
     Adverb("천천히", "slowly", "close"),
@@ -178,6 +196,8 @@ ADVERBS = (
     Adverb("늦게", "late", "end"),
     Adverb("다시", "again", "end"),
     Adverb("혼자", "alone", "end"),
+    Adverb("다", "all", "all", "all"),
+    Adverb("모두", "all", "all", "all"),
     Adverb("같이", "together", "end"),
     Adverb("함께", "together", "end"),
 )
@@ -194,6 +214,20 @@ MEANS = (
     Means("펜", "pen", "with a"),
     Means("칼", "knife", "with a"),
 )
+
+
+# Whom a sentence begins with, as its pieces, and yes and no.
+CALLS = {
+    ("엄마",): "Mom",
+    ("아빠",): "Dad",
+    ("선생님",): "teacher",
+    ("민수", "야"): "Minsu",
+    ("철수", "야"): "Cheolsu",
+    ("영희", "야"): "Younghee",
+    ("수진", "아"): "Sujin",
+    ("네",): "yes",
+    ("아니요",): "no",
+}
 
 
 @functools.cache

@@ -56,7 +56,7 @@ class Verb(NamedTuple):
     english: str
     past: str
     takes: tuple[tuple[str, str], ...]
-    places: str = "any"
+    places: str = "any riding"
     means: str = ""
     shape: str = ""
     lasting: bool = False
@@ -107,8 +107,9 @@ class Time(NamedTuple):
 class Adverb(NamedTuple):
     """How or how often: where English puts it, and what it goes with.
 
-    `position` is "middle", before the verb; "close", after its object, study hard at school; or "end".
-    `goes` is "verb", "adjective", or both.
+    `position` is "middle", before the verb; "close", after its object, study hard at school; "end"; or "all", which
+    English says with a noun: all the milk. `goes` is "verb", "adjective", or both; "liking", verbs of how one likes
+    something; "feeling", adjectives of how one is; "all", what can be done to all of something, or by all.
     """
 
     korean: str
