@@ -63,6 +63,8 @@ def looks_back(rule: Rule) -> bool:
 
 def name_of(rule: Rule) -> tuple[str | None, Held]:
     """Which function of transformers made this rule, and what the rule holds; None for one of somebody else."""
+    if rule is masking_utils.causal_mask_function:
+        return "causal_mask_function", {}
     if getattr(rule, "__module__", None) != masking_utils.__name__ or not inspect.isfunction(rule):
         return None, {}
     cells = zip(rule.__code__.co_freevars, rule.__closure__ or (), strict=True)

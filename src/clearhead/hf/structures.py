@@ -7,6 +7,7 @@ moment as transformers would have done in the first place.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -61,7 +62,7 @@ class MaskTensor(torch.Tensor):
         dtype: torch.dtype,
         device: torch.device | str,
     ) -> MaskTensor:
-        hollow = torch.zeros((), dtype=dtype, device=device).expand(shape).as_subclass(MaskTensor)
+        hollow = _nothing(shape, dtype, device).as_subclass(MaskTensor)
         hollow.mask, hollow.position, hollow.sizes = mask, position, shape[-2:]
         hollow._write, hollow._written = write, None
         return hollow
@@ -87,6 +88,13 @@ class MaskTensor(torch.Tensor):
             return args[0]
         args, kwargs = pytree.tree_map_only(MaskTensor, MaskTensor.written, (args, kwargs))
         return func(*args, **kwargs)
+
+
+@functools.lru_cache(maxsize=256)
+def _nothing(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device | str) -> torch.Tensor:
+    """One zero in this shape: a model asks for the same in every forward pass."""
+    with torch.inference_mode(False):  # or a mask that was first asked for there could not be used elsewhere
+        return torch.zeros((), dtype=dtype, device=device).expand(shape)
 
 
 def _stays(mask: torch.Tensor, *where: Any, **options: Any) -> bool:

@@ -186,7 +186,8 @@ def _filled(known: Known, inputs: Inputs) -> Results:
     """The results of a call like one before."""
     q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
     output = q.new_empty_strided(known.output, known.strides)
-    lse, top, total = (q.new_empty(shape, dtype=kind) for shape in (known.rows, known.sums, known.sums))
+    like = q if q.dtype == kind else q.new_empty((), dtype=kind)  # naming a type takes a microsecond
+    lse, top, total = (like.new_empty(shape) for shape in (known.rows, known.sums, known.sums))
     known.fill(*(x.data_ptr() for x in (q, k, v, output, lse, top, total)))
     return Results(output, lse, top, total)
 
@@ -238,13 +239,16 @@ def _filled_gradients(
 ) -> tuple[torch.Tensor, ...]:
     """The gradients of q, k and v, of a call like one before."""
     q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
-    d_q = q.new_empty(q.shape if known.splits == 1 else (known.splits, *q.shape), dtype=kind)
-    d_k, d_v = k.new_empty(k.shape, dtype=kind), v.new_empty(v.shape, dtype=kind)
-    tensors = q, k, v, results.top, results.total, results.output, gradient, d_q, d_k, d_v
+    same = q.dtype == kind == k.dtype == v.dtype
+    d_q, d_k, d_v = (
+        torch.empty_like(x, dtype=None if same else kind, memory_format=torch.contiguous_format) for x in (q, k, v)
+    )
+    parts = d_q if known.splits == 1 else d_q.new_empty((known.splits, *d_q.shape))
+    tensors = q, k, v, results.top, results.total, results.output, gradient, parts, d_k, d_v
     known.fill(Addresses._make([x.data_ptr() for x in tensors]))
     if known.splits > 1:
-        d_q = to_torch(d_q.numpy().sum(axis=0))
-    return d_q.to(q.dtype), d_k.to(k.dtype), d_v.to(v.dtype)
+        np.sum(parts.numpy(), axis=0, out=d_q.numpy())  # in the order in which a new pass sums
+    return (d_q, d_k, d_v) if same else (d_q.to(q.dtype), d_k.to(k.dtype), d_v.to(v.dtype))
 
 
 def prepared(inputs: Inputs, *, again: bool = False) -> Call:
