@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -54,7 +54,7 @@ class Trace:
         self._tokenizer: Any = None
         self._text: str | Sequence[str] | None = None
         self._messages: Any = None
-        self._readings: dict[tuple[int, int], tuple[Reading | None, Reading | None]] = {}
+        self._readings: dict[tuple[Take, int], _Read] = {}
         self._model: Any = None
         self.facts = Facts()  # where the heads lead to, where values were kept
 
@@ -195,19 +195,22 @@ class Trace:
 
     def _read(self, take: Take, entry: int) -> tuple[Reading | None, Reading | None]:
         """What the tokens of a sequence read as, and those that an encoder read beside it."""
-        key = (id(take), entry)
-        if key not in self._readings:
-            own, source = take.ids(entry)
+        ids, known = take.ids(entry), self._readings.get((take, entry))
+        if known is None or not known.is_of(ids):  # a generation that goes on has more of them
             saved = take.readings(entry) if self._tokenizer is None else (None, None)
             text = of_entry(self._text, entry, take.batch, "text")
             messages = of_entry(self._messages, entry, take.batch, "messages")
+            own, source = ids
             told: tuple[Any, Any] = (text, messages)
             nothing = (None, None)
-            self._readings[key] = (
-                saved[0] or read(own, self._tokenizer, *(told if source is None else nothing)),
-                saved[1] or read(source, self._tokenizer, *told),
+            known = self._readings[take, entry] = _Read(
+                ids,
+                (
+                    saved[0] or read(own, self._tokenizer, *(told if source is None else nothing)),
+                    saved[1] or read(source, self._tokenizer, *told),
+                ),
             )
-        return self._readings[key]
+        return known.readings
 
     @property
     def words(self) -> Grouping:
@@ -417,6 +420,19 @@ class Trace:
         forwards = f", {takes} forwards" if takes > 1 else ""
         slow = ", weights of the model's own eager attention" if self.about.get("slow") else ""
         return f"<Trace of {self.about.get('model', 'a model')}: {len(self.names)} layers{forwards}{batch}{slow}>"
+
+
+class _Read(NamedTuple):
+    """What the ids of a sequence, its own and those that an encoder read beside it, read as."""
+
+    ids: tuple[np.ndarray | None, np.ndarray | None]
+    readings: tuple[Reading | None, Reading | None]
+
+    def is_of(self, ids: tuple[np.ndarray | None, np.ndarray | None]) -> bool:
+        return all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b))
+            for a, b in zip(self.ids, ids, strict=True)
+        )
 
 
 class Stack(Sequence[View]):
