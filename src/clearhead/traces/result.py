@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,9 +15,9 @@ from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
 from clearhead.traces.reading import Grouping, Reading, of_entry, read
 from clearhead.traces.sharing import Shares, shared_out
-from clearhead.traces.tables import HeadScores
+from clearhead.traces.tables import HeadScores, HeadTable
 from clearhead.traces.takes import Take
-from clearhead.views import Distances, Patterns, View
+from clearhead.views import Distances, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -457,29 +456,3 @@ class Stack(Sequence[View]):
 
     def __repr__(self) -> str:
         return f"<Stack of {len(self)} layers: {', '.join(self.names.values())}>"
-
-
-class HeadTable(Mapping[str, Patterns]):
-    """What the heads of all layers do: `Patterns` by the layers' names. Printed, a line for each layer."""
-
-    def __init__(self, layers: dict[str, Patterns]) -> None:
-        self.layers = layers
-
-    def __getitem__(self, name: str) -> Patterns:
-        return self.layers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    @functools.cached_property
-    def names(self) -> list[list[str]]:
-        """The name of what each head does, layer by layer."""
-        return [[str(x) for x in np.asarray(found.labels).reshape(-1)] for found in self.layers.values()]
-
-    def __repr__(self) -> str:
-        wide = max((len(name) for name in self.layers), default=0)
-        lines = (f"{name:{wide}}  {'  '.join(row)}" for name, row in zip(self.layers, self.names, strict=True))
-        return "\n".join(lines)
