@@ -156,6 +156,8 @@ LOOKED_AT = (
     ),
 )  # fmt: skip
 
+LONG = ((8192, 8), (32768, 2))  # words and heads: at 32,768 words a head is 137 billion operations, causal
+
 TRACED = (
     Case(
         "trace Llama n=2048", "trace", "output_attentions, eager", work.trace(2048, layers=6, looked=True, others=True),
@@ -164,16 +166,16 @@ TRACED = (
     *(
         Case(
             f"trace Llama n={n}, run", "trace", "nobody: the weights would be n × n",
-            work.trace(n, layers=2, looked=False), at_most(COST, 1.5), rounds=rounds, needs=("transformers",),
+            work.trace(n, layers=2, heads=heads, looked=False), at_most(COST, 1.5), rounds=5, needs=("transformers",),
         )
-        for n, rounds in ((8192, 5), (32768, 1))
+        for n, heads in LONG
     ),
     *(
         Case(
             f"trace Llama n={n}, run and views", "trace", "nobody: the weights would be n × n",
-            work.trace(n, layers=2, looked=True), rounds=rounds, needs=("transformers",),
+            work.trace(n, layers=2, heads=heads, looked=True), rounds=rounds, needs=("transformers",),
         )
-        for n, rounds in ((8192, 5), (32768, 1))
+        for (n, heads), rounds in zip(LONG, (5, 1), strict=True)
     ),
 )  # fmt: skip
 
