@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from clearhead.torch.watching import going_back
 from clearhead.traces.facts import Facts
 from clearhead.traces.norms import Norm, read_norm, stretch
 from clearhead.traces.projections import is_projection
@@ -80,8 +81,11 @@ class Stream:
         scales, self.scales = self.scales, None
         return scales
 
+    def _sleeps(self) -> bool:
+        return self.asleep or threading.get_ident() != self.thread or going_back()
+
     def _entered(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if self.asleep or threading.get_ident() != self.thread:
+        if self._sleeps():
             return
         path = self.names[id(module)]
         if _is_block(path) and path not in self.judged:
@@ -91,7 +95,7 @@ class Stream:
                 self.block = _Block(path, x, first or (self.stream is not None and _same(self.stream, x)))
 
     def _left(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
-        if self.asleep or threading.get_ident() != self.thread:
+        if self._sleeps():
             return
         path, x, y = self.names[id(module)], _first([*arguments, *named.values()]), _first([output])
         if x is None or y is None:
