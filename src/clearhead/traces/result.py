@@ -360,7 +360,9 @@ class Trace:
 
         return attribution(self, token, position, against=against, projections=projections, model=model)
 
-    def relevance(self, position: int = -1, *, progress: bool = True) -> Float[np.ndarray, " n"]:
+    def relevance(
+        self, position: int = -1, *, among: str | None = None, progress: bool = True
+    ) -> Float[np.ndarray, " n"]:
         """Gradient × attention for one target (Chefer et al., 2021): how relevant each position is to it: → (n)
 
             with ch.trace(model, gradients=True) as trace:
@@ -368,11 +370,16 @@ class Trace:
             trace.relevance(-1)
 
         The row at `position` of R, with R = 1 before the first layer and R ← R + mean over heads of (∇A ⊙ A)₊ R in
-        each, and ∇A[q, k] = dO_q · v_k; streamed, a strip of queries at a time.
+        each, and ∇A[q, k] = dO_q · v_k; streamed, a strip of queries at a time. Of an encoder and decoder, `position`
+        is the decoder's, and R what it takes from what the encoder read, by the rules for cross-attention that are told
+        in `clearhead.traces.relevance`.
+
+        among: the positions that are judged, where there is an encoder beside a decoder: its "source" unless given, or
+            the decoder's "own".
         """
         from clearhead.traces.relevance import relevance
 
-        return relevance(self, position, progress=progress)
+        return relevance(self, position, among=among, progress=progress)
 
     def to_html(
         self,
