@@ -156,7 +156,8 @@ LOOKED_AT = (
     ),
 )  # fmt: skip
 
-LONG = ((8192, 8), (32768, 2))  # words and heads: at 32,768 words a head is 137 billion operations, causal
+# Words, heads and rounds: at 32,768 words a head of a layer is 137 billion operations, so that this takes a minute.
+LONG = ((8192, 8, 5), (32768, 2, 3))
 
 TRACED = (
     Case(
@@ -166,16 +167,17 @@ TRACED = (
     *(
         Case(
             f"trace Llama n={n}, run", "trace", "nobody: the weights would be n × n",
-            work.trace(n, layers=2, heads=heads, looked=False), at_most(COST, 1.5), rounds=5, needs=("transformers",),
+            work.trace(n, layers=2, heads=heads, looked=False), at_most(COST, 1.5), rounds=rounds,
+            needs=("transformers",),
         )
-        for n, heads in LONG
+        for n, heads, rounds in LONG
     ),
     *(
         Case(
             f"trace Llama n={n}, run and views", "trace", "nobody: the weights would be n × n",
             work.trace(n, layers=2, heads=heads, looked=True), rounds=rounds, needs=("transformers",),
         )
-        for (n, heads), rounds in zip(LONG, (5, 1), strict=True)
+        for n, heads, rounds in LONG
     ),
 )  # fmt: skip
 
