@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -102,6 +104,21 @@ def test_whisper_leaves_its_first_token_out_of_what_it_returns():
         the_same(one.encoder, expected.encoder_attentions, entry)
         the_same(one.decoder, expected.decoder_attentions, entry)
         the_same(one.cross, expected.cross_attentions, entry)
+
+
+def test_each_segment_of_a_long_recording_is_a_forward():
+    """As Whisper reads them, one after the other, each from its first token on."""
+    model = made("whisper")
+    settings = copy.deepcopy(model.generation_config)
+    settings.no_timestamps_token_id = 90
+    given = torch.randn(1, 8, 60, generator=torch.Generator().manual_seed(3))  # it reads 26 at a time
+    options = {"attention_mask": torch.ones(1, 60), "generation_config": settings, "return_timestamps": True}
+    with ch.trace(model) as trace:
+        written = model.generate(given, max_new_tokens=4, do_sample=False, **options)
+    assert [len(call.ids()) for call in trace.calls] == [4, 4, 4]
+    for number, call in enumerate(trace.calls):
+        assert call.ids().tolist() == [1, *written[0, 4 * number : 4 * number + 3].tolist()]
+        assert call.encoder[0].n_q == call.cross[0].n_k == 13
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,8 @@ def test_a_layer_that_is_not_there():
 def test_columns_stand_below_each_other_in_korean_too():
     lines = aligned([["층", "첫 토큰", "1.5"], ["layer", "고르게", "-10"], ["x"]])
     assert lines == ["층     첫 토큰  1.5", "layer  고르게   -10", "x"]
+    lines = aligned([["head", "0", "1"], ["a", "uniform", "self"], ["b", "local", "self"]])
+    assert lines == ["head  0        1", "a     uniform  self", "b     local    self"], "above words, too"
 
 
 def test_shares_and_norms_as_tables():
@@ -55,7 +57,7 @@ def test_shares_and_norms_as_tables():
     title, head, line = repr(shares).splitlines()
     assert title == "share of attention, the mean over heads:"
     assert head.split()[0] == "w0"
-    assert head.endswith("w11    … 2 more")
+    assert head.endswith("w11  … 2 more")
     assert line.split() == ["a.0", *["0.071"] * 12, "…", "2", "more"]
     norms = ValueNorms({"a.0": np.array([[1.0, 3.0], [0.5, 0.5]])}, {})
     assert repr(norms).splitlines() == ["‖v W_O‖ of each head, the mean over keys:", "head  0    1", "a.0   2  0.5"]

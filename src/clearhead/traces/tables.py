@@ -6,6 +6,7 @@ import functools
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -62,19 +63,22 @@ class ByLayer(Mapping[str, T]):
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines in which cells stand below each other, numbers by their last digit; Korean letters are two columns wide."""
+    """Lines in which cells stand below each other, columns of numbers at the right; Korean letters are two wide."""
     from rich.cells import cell_len
 
-    widths: list[int] = []
-    for row in rows:
-        widths += [0] * (len(row) - len(widths))
-        widths = [max(wide, cell_len(cell)) for wide, cell in zip(widths, [*row, *[""] * len(widths)], strict=False)]
+    columns = [[cell for cell in column if cell] for column in zip_longest(*rows, fillvalue="")]
+    widths = [max(map(cell_len, column), default=0) for column in columns]
+    numbers = [2 * sum(map(_is_number, column)) >= max(len(column), 1) for column in columns]
 
-    def padded(cell: str, wide: int) -> str:
+    def padded(cell: str, wide: int, number: bool) -> str:
         space = " " * (wide - cell_len(cell))
-        return space + cell if cell[-1:].isdigit() and cell[:1] in "+-0123456789" else cell + space
+        return space + cell if number else cell + space
 
-    return ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
+    return ["  ".join(map(padded, row, widths, numbers)).rstrip() for row in rows]
+
+
+def _is_number(cell: str) -> bool:
+    return cell[-1:].isdigit() and cell.lstrip("+-")[:1].isdigit()
 
 
 def shortened(cells: Sequence[str]) -> list[str]:
