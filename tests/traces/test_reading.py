@@ -206,7 +206,7 @@ class TestShares:
                 asked = given[:, parts.numbers == parts.number("user 2")]
                 np.testing.assert_allclose(of_user[name][:, number], asked.mean(-1), atol=1e-6)
             np.testing.assert_allclose(shares[name].sum(-1), 1, atol=1e-5)
-        head, *rows = repr(shares).splitlines()
+        _, head, *rows = repr(shares).splitlines()
         assert head.split() == ["template", "system", "user", "assistant", "user", "2"]
         assert rows[0].split()[0] == "model.layers.0.self_attn"
         with pytest.raises(TypeError, match=r"such as trace.parts, trace.words or trace.sentences, got list"):

@@ -51,7 +51,7 @@ class _Found(NamedTuple):
     y: torch.Tensor
 
     def is_inside(self, path: str, x: torch.Tensor, y: torch.Tensor) -> bool:
-        return self.path.startswith(f"{path}.") and x.data_ptr() == self.x.data_ptr() and y.shape == self.y.shape
+        return self.path.startswith(f"{path}.") and y.shape == self.y.shape and _same(x, self.x)
 
 
 class Stream:
