@@ -226,7 +226,7 @@ def _check_model(model: object, slow: bool) -> bool:
 
 
 def _is_on_the_interface(model: nn.Module) -> bool:
-    if "transformers" not in sys.modules:
+    if sys.modules.get("transformers") is None:
         return False
     from clearhead import hf
 
