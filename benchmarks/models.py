@@ -19,18 +19,18 @@ import clearhead.torch as cht
 from benchmarks import measure
 from benchmarks.problems import Call, at
 
-LAYERS, VOCABULARY, LONGEST = 6, 1000, 32768
+LAYERS, HEADS, VOCABULARY, LONGEST = 6, 8, 1000, 32768
 NEW = 32  # words that are generated
 
 
-def made(kind: str, size: float, layers: int = LAYERS) -> Any:
-    """BERT 6 × 384, or a Llama or Mistral 6 × 512 whose 8 query heads share 2 key/value heads."""
+def made(kind: str, size: float, layers: int = LAYERS, heads: int = HEADS) -> Any:
+    """BERT 6 × 384, or a Llama or Mistral 6 × 512 whose 8 query heads share 2 key/value heads; fewer are narrower."""
     import transformers
 
     common = {"vocab_size": VOCABULARY, "num_hidden_layers": max(2, round(layers * size))}
     common |= {"max_position_embeddings": LONGEST, "attn_implementation": "sdpa"}
-    wide: dict[str, Any] = {"hidden_size": 512, "intermediate_size": 1408}
-    wide |= {"num_attention_heads": 8, "num_key_value_heads": 2}
+    wide: dict[str, Any] = {"hidden_size": 64 * heads, "intermediate_size": 176 * heads}
+    wide |= {"num_attention_heads": heads, "num_key_value_heads": max(1, heads // 4)}
     configs: dict[str, tuple[Any, Callable[..., Any], dict[str, Any]]] = {
         "BERT": (
             transformers.BertModel,

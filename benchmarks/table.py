@@ -156,6 +156,9 @@ LOOKED_AT = (
     ),
 )  # fmt: skip
 
+# Words, heads and rounds: at 32,768 words a head of a layer is 137 billion operations, so that this takes a minute.
+LONG = ((8192, 8, 5), (32768, 2, 3))
+
 TRACED = (
     Case(
         "trace Llama n=2048", "trace", "output_attentions, eager", work.trace(2048, layers=6, looked=True, others=True),
@@ -164,16 +167,17 @@ TRACED = (
     *(
         Case(
             f"trace Llama n={n}, run", "trace", "nobody: the weights would be n × n",
-            work.trace(n, layers=2, looked=False), at_most(COST, 1.5), rounds=rounds, needs=("transformers",),
+            work.trace(n, layers=2, heads=heads, looked=False), at_most(COST, 1.5), rounds=rounds,
+            needs=("transformers",),
         )
-        for n, rounds in ((8192, 5), (32768, 1))
+        for n, heads, rounds in LONG
     ),
     *(
         Case(
             f"trace Llama n={n}, run and views", "trace", "nobody: the weights would be n × n",
-            work.trace(n, layers=2, looked=True), rounds=rounds, needs=("transformers",),
+            work.trace(n, layers=2, heads=heads, looked=True), rounds=rounds, needs=("transformers",),
         )
-        for n, rounds in ((8192, 5), (32768, 1))
+        for n, heads, rounds in LONG
     ),
 )  # fmt: skip
 

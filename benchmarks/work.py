@@ -158,13 +158,13 @@ def model(kind: str, n: int, *, new: int = 0) -> Build:
     return build
 
 
-def trace(n: int, *, layers: int, looked: bool, others: bool = False) -> Build:
+def trace(n: int, *, layers: int, heads: int = 8, looked: bool, others: bool = False) -> Build:
     """A Llama over n words, traced; with `looked` the view of every layer is made too."""
 
     def build(size: float, threads: int) -> Work:
         from benchmarks import models, tracing
 
-        asked = tracing.Traced(models.Forward(models.made("Llama", size, layers), at(size, n)), looked)
+        asked = tracing.Traced(models.Forward(models.made("Llama", size, layers, heads), at(size, n)), looked)
         return Work(asked, tracing.calls(asked, others=others))
 
     return build

@@ -764,8 +764,34 @@ print(whole.to_html("translator.html"))
 
 # %% [markdown]
 # `whole.cross[0]` is a view like the one above, with every weight in it. A model of transformers is watched with the
-# same two lines, at 32,768 words as well as at eight, and then heads can be taken out while it runs: the page
-# *See every head of a model* goes on from here.
+# same two lines, at 32,768 words as well as at eight.
+#
+# And without a head? In section 13 you wrote zeros into a matrix and put back what was there. In a torch model that is
+# watched, a head is taken out for as long as the block lasts, `ch.trace(model, ablate={(layer, head): "zero"})`, and
+# `effects` does so with one head after the other. Here it is the small translator that you trained, and the loss of its
+# sentence: a number above 0 says that the head was needed.
+
+# %% tags=["measured"]
+import torch
+
+from clearhead.translate.vocabulary import BEGIN, END
+
+real, (source, target) = trainer.model.eval(), watched
+given, so_far, wanted = torch.tensor([[*source, END]]), torch.tensor([[BEGIN, *target]]), [*target, END]
+
+
+def loss():
+    with torch.no_grad():
+        return -real(given, so_far).log_softmax(dim=-1)[0, range(len(wanted)), wanted].mean()
+
+
+with ch.trace(real) as trace:
+    loss()
+print(trace.effects(loss, progress=False))
+
+# %% [markdown]
+# A head can also be replaced by its mean, or by what it does on another sentence, and a single glance can be cut: the
+# page *See every head of a model* goes on from here.
 
 # %% [markdown]
 # ## What you can do now

@@ -766,7 +766,32 @@ print(whole.to_html("translator.html"))
 
 # %% [markdown]
 # `whole.cross[0]`은 위에서 본 것과 같은 뷰이고, 모든 가중치가 그 안에 있습니다. transformers의 모델도 같은 두 줄로
-# 지켜볼 수 있습니다. 단어가 여덟 개일 때도, 32,768개일 때도 됩니다. 돌아가는 동안 헤드를 빼 볼 수도 있습니다. 그다음은
+# 지켜볼 수 있습니다. 단어가 여덟 개일 때도, 32,768개일 때도 됩니다.
+#
+# 헤드가 없으면 어떻게 될까요? 13절에서는 행렬에 0을 썼다가 되돌려 놓았습니다. torch 모델을 지켜볼 때는 블록이 끝날
+# 때까지만 헤드를 뺄 수 있고(`ch.trace(model, ablate={(layer, head): "zero"})`), `effects`는 헤드를 하나씩 빼 가며
+# 잽니다. 여기서는 직접 학습한 작은 번역기가 우리 문장에서 내는 손실을 봅니다. 0보다 크면 그 헤드가 필요했다는 뜻입니다.
+
+# %% tags=["measured"]
+import torch
+
+from clearhead.translate.vocabulary import BEGIN, END
+
+real, (source, target) = trainer.model.eval(), watched
+given, so_far, wanted = torch.tensor([[*source, END]]), torch.tensor([[BEGIN, *target]]), [*target, END]
+
+
+def loss():
+    with torch.no_grad():
+        return -real(given, so_far).log_softmax(dim=-1)[0, range(len(wanted)), wanted].mean()
+
+
+with ch.trace(real) as trace:
+    loss()
+print(trace.effects(loss, progress=False))
+
+# %% [markdown]
+# 헤드를 평균이나 다른 문장에서 나온 값으로 바꿀 수도 있고, 눈길 하나만 끊을 수도 있습니다. 그다음은
 # *모델의 모든 헤드 보기*에서 이어집니다.
 
 # %% [markdown]

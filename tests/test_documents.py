@@ -128,6 +128,15 @@ def to_come(row: dict[str, str]) -> bool:
     return any(words in cell for cell in row.values() for words in TO_COME)
 
 
+@pytest.mark.parametrize("room", ["traces"])
+def test_every_file_of_a_room_with_a_table_is_in_it(room):
+    told = (ROOT / ARCHITECTURE).read_text()
+    files = (ROOT / "src" / "clearhead" / room).glob("[!_]*.py")
+    assert not [
+        name for path in files if (name := path.relative_to(ROOT).as_posix()) not in told and path.stem != "words"
+    ]
+
+
 def test_the_two_readmes_list_the_same_names_and_files():
     def listed(document: str) -> list[list[str]]:
         return [spans(cell) for columns in (NAMES, FILES) for cell, _ in cells(document, columns)]

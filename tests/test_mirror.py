@@ -29,7 +29,6 @@ ELSEWHERE = {
     "traces/pieces.py": ["traces/test_opening.py", "traces/test_storing.py"],
     "traces/progress.py": ["traces/test_effects.py", "traces/test_relevance.py"],
     "traces/projections.py": ["traces/test_value_norms.py", "traces/test_attribution.py"],
-    "traces/recording.py": ["traces/test_opening.py"],
     "traces/replacing.py": ["traces/test_ablation.py"],
     "traces/sharing.py": ["traces/test_reading.py"],
     "traces/slow.py": ["traces/test_opening.py"],

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
+from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
-from clearhead.text.labels import escaped, labels_from_offsets, token_labels, visible
+from clearhead.text.labels import escaped, labels_from_offsets, labels_of, token_labels, visible
 from clearhead.text.spans import token_spans
 from clearhead.text.words import group_labels, word_groups
 
@@ -197,6 +198,14 @@ def test_special_tokens_are_words_of_their_own():
     groups = word_groups(spans.text, spans.offsets)
     words = group_labels(token_labels(ids, tokenizer, text), groups)
     assert words == ["[CLS]", "The", "cat", "caught", "고양이를", ".", "[SEP]"]
+
+
+def test_word_pieces_of_a_tokenizer_written_in_python_keep_their_spaces(tmp_path):
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "##ing", "a"]))
+    tokenizer = BertTokenizerLegacy(str(tmp_path / "vocab.txt"))
+    spans = token_spans(tokenizer("playing a playing")["input_ids"], tokenizer)
+    assert spans.text == "playing a playing"
+    assert labels_of(spans) == ["[CLS]", "play", "##ing", "a", "play", "##ing", "[SEP]"]
 
 
 def test_bytes_are_merged_into_words_without_marks():

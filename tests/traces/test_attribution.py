@@ -102,7 +102,7 @@ def test_the_difference_of_two_logits():
     with ch.trace(made("gpt2"), values=True) as trace, torch.no_grad():
         made("gpt2")(tokens(1))
     one, other, both = trace.attribution(5), trace.attribution(9), trace.attribution(5, against=9)
-    np.testing.assert_allclose(both.values, one.values - other.values, atol=1e-9)
+    np.testing.assert_allclose(both.array, one.array - other.array, atol=1e-9)
     assert both.total == pytest.approx(one.total - other.total)
     assert "logit of 5 − logit of 9 at 10" in str(both)
 
@@ -126,12 +126,12 @@ def test_a_text_that_was_generated_and_a_file(tmp_path):
     with ch.trace(made("llama"), values=True) as at_once, torch.no_grad():
         made("llama")(out[:, :-1])
     expected = at_once.attribution(3, 12)
-    np.testing.assert_allclose(trace.attribution(3, 12).values, expected.values, atol=2e-5)
+    np.testing.assert_allclose(trace.attribution(3, 12).array, expected.array, atol=2e-5)
     trace.save(tmp_path / "x.safetensors")
     loaded = ch.load_trace(tmp_path / "x.safetensors")
     with pytest.raises(ValueError, match="does not know its model any more; give it: model=model"):
         loaded.attribution(3, 12)
-    np.testing.assert_allclose(loaded.attribution(3, 12, model=made("llama")).values, expected.values, atol=2e-5)
+    np.testing.assert_allclose(loaded.attribution(3, 12, model=made("llama")).array, expected.array, atol=2e-5)
 
 
 def hooks(model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import clearhead as ch
 from clearhead.cli import main
+from clearhead.figures.words import PATTERNS
+from clearhead.traces import command
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,8 @@ def test_a_text_and_its_file(folder, text, tmp_path, capsys):
     assert main(["trace", "--model", str(folder), "--text", str(text), "-o", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "15 tokens, 2 layers, 8 heads" in lines[0]
-    assert lines[1].startswith("model.layers.0.self_attn  ")
+    assert lines[1].split() == ["head", "0", "1", "2", "3"]
+    assert lines[2].startswith("model.layers.0.self_attn  ")
     assert lines[-1].startswith(str(out))
     trace = ch.load_trace(out)
     assert trace[1].tokens.keys[-4:] == ["고", "양", "이", "가"]
@@ -77,9 +81,25 @@ def test_from_a_pipe_and_a_probe(folder, capsys, monkeypatch):
     assert scores == sorted(scores, reverse=True)
 
 
+def test_a_probe_says_how_many_heads_it_does_not_show(folder, capsys, monkeypatch):
+    monkeypatch.setattr(command, "MOST", 5)
+    assert main(["trace", "--model", str(folder), "--probe"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(lines), lines[-1]) == (7, "… 3 more")
+
+
 def test_in_korean(folder, text, capsys):
     assert main(["trace", "--model", str(folder), "--text", str(text), "--language", "ko"]) == 0
-    assert "토큰 15개, 층 2개, 헤드 8개" in capsys.readouterr().out
+    first, heads, *layers = capsys.readouterr().out.splitlines()
+    assert "토큰 15개, 층 2개, 헤드 8개" in first
+    assert heads.split()[0] == "헤드"
+    names = {said.ko for said in PATTERNS.values()}
+    assert len(layers) == 2
+    for line in layers:
+        path, *named = re.split(r"  +", line)
+        assert path.startswith("model.layers.")
+        assert len(named) == 4
+        assert set(named) <= names
 
 
 class TestMistakes:

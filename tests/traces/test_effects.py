@@ -44,7 +44,7 @@ def test_every_head(traced):
     assert found.names == traced.names
     assert found.baseline == pytest.approx(float(loss()), abs=1e-5)
     expected = np.array([[hooked(layer, head) for head in range(4)] for layer in range(2)]) - float(loss())
-    np.testing.assert_allclose(found.values, expected, atol=5e-5)
+    np.testing.assert_allclose(found.array, expected, atol=5e-5)
     name, head, value = found.largest(1)[0]
     assert abs(value) == pytest.approx(np.abs(expected).max(), abs=5e-5)
     assert f"{name}  head   {head}" in str(found)
@@ -56,7 +56,7 @@ def test_some_layers_and_another_way(traced):
     assert found.names == ["model.layers.1.self_attn"]
     with ch.trace(made("llama"), ablate={(1, 2): "mean"}):
         without = float(loss())
-    assert found.values[0, 2] == pytest.approx(without - found.baseline, abs=1e-6)
+    assert found.array[0, 2] == pytest.approx(without - found.baseline, abs=1e-6)
 
 
 def test_it_goes_on_where_it_was_stopped(traced, tmp_path):
@@ -78,7 +78,7 @@ def test_it_goes_on_where_it_was_stopped(traced, tmp_path):
 
     found = traced.effects(counted, resume=path)
     assert len(runs) == 1 + 8
-    np.testing.assert_allclose(found.values, traced.effects(loss).values, atol=1e-7)
+    np.testing.assert_allclose(found.array, traced.effects(loss).array, atol=1e-7)
     with pytest.raises(ValueError, match="of other heads or by another way"):
         traced.effects(loss, way="mean", resume=path)
     path.write_text("{")
@@ -92,7 +92,7 @@ def test_a_trace_from_a_file_is_given_its_model(traced, tmp_path):
     with pytest.raises(ValueError, match=r"does not know its model any more; .*model=model"):
         loaded.effects(loss)
     found = loaded.effects(loss, model=made("llama"), layers=0)
-    np.testing.assert_allclose(found.values, traced.effects(loss, layers=0).values, atol=1e-7)
+    np.testing.assert_allclose(found.array, traced.effects(loss, layers=0).array, atol=1e-7)
 
 
 def test_what_is_no_number(traced):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 import transformers as t
 from tests.hf.models import GROUPED, IMAGE, inputs, made, tokens
+from tests.text.test_labels import word_piece
 
 import clearhead as ch
+from clearhead.text.labels import token_labels
+from clearhead.text.spans import token_spans
+from clearhead.text.words import word_groups
 
 OPTIONS = {"max_new_tokens": 5, "pad_token_id": 0, "eos_token_id": None}
 
@@ -68,6 +74,51 @@ def test_an_encoder_and_a_decoder_that_generates(name):
     the_same(one.cross, [x[..., :n] for x in expected.cross_attentions], 1)
     the_same(one.encoder, [x[..., :n, :n] for x in expected.encoder_attentions], 1)
     np.testing.assert_array_equal(one.ids(), written[1, :-1])
+
+
+def test_a_generation_that_goes_on_after_somebody_looked():
+    """Its later tokens have their labels too."""
+    model, tokenizer, ids = made("llama"), word_piece(), tokens(1)
+    with ch.trace(model) as trace, torch.no_grad():
+        past = model(ids[:, :7], use_cache=True).past_key_values
+        trace.label(tokenizer)
+        assert len(trace[0].tokens.keys) == 7
+        past = model(ids[:, 7:9], past_key_values=past).past_key_values
+        assert len(trace[1].tokens.keys) == 9
+        model(ids[:, 9:], past_key_values=past)
+    assert trace[0].tokens.keys == token_labels(ids, tokenizer)
+    np.testing.assert_array_equal(trace.words.numbers, word_groups(*token_spans(ids, tokenizer)[:2]))
+
+
+def test_whisper_leaves_its_first_token_out_of_what_it_returns():
+    """Its own generate does, so that there is one position more than where others return what they read."""
+    model, given = made("whisper"), inputs("whisper")["input_features"]
+    with ch.trace(model) as trace:
+        written = model.generate(given, max_new_tokens=4, do_sample=False)
+    first = torch.full((len(given), 1), model.config.decoder_start_token_id)
+    read = torch.cat([first, written[:, :-1]], dim=1)
+    expected = eager(model, input_features=given, decoder_input_ids=read)
+    assert len(trace.calls) == 1
+    for entry, one in enumerate(trace.sequences):
+        np.testing.assert_array_equal(one.ids(), read[entry])
+        the_same(one.encoder, expected.encoder_attentions, entry)
+        the_same(one.decoder, expected.decoder_attentions, entry)
+        the_same(one.cross, expected.cross_attentions, entry)
+
+
+def test_each_segment_of_a_long_recording_is_a_forward():
+    """As Whisper reads them, one after the other, each from its first token on."""
+    model = made("whisper")
+    settings = copy.deepcopy(model.generation_config)
+    settings.no_timestamps_token_id = 90
+    given = torch.randn(1, 8, 60, generator=torch.Generator().manual_seed(3))  # it reads 26 at a time
+    options = {"attention_mask": torch.ones(1, 60), "generation_config": settings, "return_timestamps": True}
+    with ch.trace(model) as trace:
+        written = model.generate(given, max_new_tokens=4, do_sample=False, **options)
+    assert [len(call.ids()) for call in trace.calls] == [4, 4, 4]
+    for number, call in enumerate(trace.calls):
+        assert call.ids().tolist() == [1, *written[0, 4 * number : 4 * number + 3].tolist()]
+        assert call.encoder[0].n_q == call.cross[0].n_k == 13
 
 
 @pytest.fixture(scope="module")

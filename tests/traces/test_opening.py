@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -355,3 +357,23 @@ class TestModulesOfClearheadTorch:
         with ch.trace(layer) as trace, torch.no_grad():
             _, weights = layer(x, x, x, attn_mask=masks.causal(), average_attn_weights=False)
         np.testing.assert_allclose(trace.sequences[1][0].weights(), weights[1], rtol=0, atol=NOISE)
+
+    def test_without_transformers(self):
+        done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert done.stdout.split() == ["6", "layers", "(7,)", "(4,", "7)"]
+
+
+ALONE = """
+import sys
+sys.modules["transformers"] = None
+import torch
+import clearhead as ch
+import clearhead.torch as cht
+
+torch.manual_seed(1)
+model = cht.Transformer(source_vocab=31, target_vocab=29, d_model=24, num_heads=4, num_layers=2, d_ff=16).eval()
+with ch.trace(model, gradients=True) as trace:
+    model(torch.randint(1, 29, (1, 7)), torch.randint(1, 29, (1, 5)))[0, -1, 3].backward()
+print(len(trace.names), "layers", trace.relevance().shape, trace.value_norms()[trace.names[0]].shape)
+"""

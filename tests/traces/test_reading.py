@@ -82,13 +82,28 @@ def test_sentences_and_ranges(model):
         sentences.number("third")
 
 
+@pytest.mark.parametrize("with_text", [True, False])
+def test_sentences_of_word_pieces_have_their_spaces(model, with_text):
+    tokenizer = word_piece()
+    text = "The cat caught. The mouse."
+    ids = tokenizer(text)["input_ids"]
+    sentences = traced(model, ids).label(tokenizer, text if with_text else None).sentences
+    expected = ["The cat caught.", "The mouse."] if with_text else ["the cat caught .", "the mouse ."]
+    assert [name for name in sentences.names if not name.startswith("[")] == expected
+
+
+def said_by(spans, parts):
+    """The text of each part; tokens may share a character."""
+    whose = dict(sorted((i, name) for at, name in zip(spans.offsets, parts, strict=True) for i in range(*at)))
+    return {x: "".join(spans.text[i] for i, name in whose.items() if name == x) for x in dict.fromkeys(parts)}
+
+
 class TestConversation:
     @pytest.mark.parametrize("prompted", [True, False])
     def test_every_token_has_its_part(self, chatting, prompted):
         ids = chatting.apply_chat_template(MESSAGES, add_generation_prompt=prompted, return_dict=False)
         spans, parts = read(ids, chatting, MESSAGES)
-        whose = dict(sorted((i, name) for at, name in zip(spans.offsets, parts, strict=True) for i in range(*at)))
-        said = {x: "".join(spans.text[i] for i, name in whose.items() if name == x) for x in dict.fromkeys(parts)}
+        said = said_by(spans, parts)
         assert said["system"] == "학생이 책을 읽는다."
         assert said["user"] == "user"
         assert said["assistant"] == "The cat"
@@ -114,19 +129,44 @@ class TestConversation:
         with pytest.raises(ValueError, match="does not hold the content of 'user 2' after"):
             read(ids, chatting, [*MESSAGES[:3], {"role": "user", "content": "nothing of it"}], text)
 
-    def test_content_with_images(self, chatting):
-        items = [{"type": "image"}, {"type": "text", "text": "The cat"}]
+    @pytest.mark.parametrize("by_text", [False, True], ids=["by the template", "by the text"])
+    def test_several_texts_with_images_beside_them(self, chatting, by_text):
+        """All texts of a message are its speaker's, and so are the images between, before and after them."""
+        picture, words = {"type": "image"}, [{"type": "text", "text": x} for x in ("The cat", "쥐를", "잡았다.")]
+        messages = [
+            {"role": "user", "content": [picture, words[0], picture, picture, words[1], words[2]]},
+            {"role": "assistant", "content": [{"type": "text", "text": "The"}]},
+            {"role": "user", "content": [words[2], picture]},
+        ]
         chatting.chat_template = (
-            "{% for m in messages %}<|start|>{% for x in m['content'] %}{{ x['text'] }}{% endfor %}{% endfor %}"
+            "{% for m in messages %}<|start|>{{ m['role'] }}\n{% for x in m['content'] %}"
+            "{{ '<+>' if x['type'] == 'image' else x['text'] }}{% endfor %}<|end|>{% endfor %}"
         )
-        messages = [{"role": "user", "content": items}]
         try:
-            ids = chatting.apply_chat_template(messages, return_dict=False)
-            _, parts = read(ids, chatting, messages)
+            text = chatting.apply_chat_template(messages, tokenize=False)
+            spans, parts = read(chatting(text)["input_ids"], chatting, messages, text if by_text else None)
         finally:
             chatting.chat_template = CHAT
-        assert parts[0] == "template"
-        assert set(parts[1:]) == {"user"}
+        said = said_by(spans, parts)
+        first, last = ("", "") if by_text else ("<+>", "<+>")  # a text says nothing of what is beside its words
+        assert said["user"] == f"{first}The cat<+><+>쥐를잡았다."
+        assert said["assistant"] == "The"
+        assert said["user 2"] == f"잡았다.{last}"
+
+    def test_images_that_the_template_writes_elsewhere(self, chatting):
+        """Before whose words they are: there they are the template's."""
+        messages = [{"role": "user", "content": [{"type": "text", "text": "The cat"}, {"type": "image"}]}]
+        chatting.chat_template = (
+            "{% for m in messages %}{% for x in m['content'] if x['type'] == 'image' %}<+>{% endfor %}<|start|>"
+            "{% for x in m['content'] if 'text' in x %}{{ x['text'] }}{% endfor %}{% endfor %}"
+        )
+        try:
+            ids = chatting.apply_chat_template(messages, return_dict=False)
+            spans, parts = read(ids, chatting, messages)
+        finally:
+            chatting.chat_template = CHAT
+        assert spans.text == "<+><|start|>The cat"
+        assert said_by(spans, parts) == {"template": "<+><|start|>", "user": "The cat"}
 
     def test_errors(self, chatting, model, unchecked):
         ids = chatting.apply_chat_template(MESSAGES, return_dict=False)
@@ -166,7 +206,7 @@ class TestShares:
                 asked = given[:, parts.numbers == parts.number("user 2")]
                 np.testing.assert_allclose(of_user[name][:, number], asked.mean(-1), atol=1e-6)
             np.testing.assert_allclose(shares[name].sum(-1), 1, atol=1e-5)
-        head, *rows = repr(shares).splitlines()
+        _, head, *rows = repr(shares).splitlines()
         assert head.split() == ["template", "system", "user", "assistant", "user", "2"]
         assert rows[0].split()[0] == "model.layers.0.self_attn"
         with pytest.raises(TypeError, match=r"such as trace.parts, trace.words or trace.sentences, got list"):

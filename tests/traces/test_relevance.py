@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.hf.models import inputs, made, tokens
+import transformers as t
+from tests.hf.models import IMAGE, SIZES, inputs, made, tokens
 
 import clearhead as ch
 from clearhead.traces.scratch import OnDisk
@@ -49,10 +50,70 @@ def test_one_row_of_the_matrix(name, number, position, tmp_path):
     np.testing.assert_allclose(ch.load_trace(tmp_path / "x.safetensors").relevance(position), found)
 
 
-def test_strips_of_a_few_queries_give_the_same(monkeypatch):
-    model = made("llama")
+def by_the_rules(model, number, given):
+    """R_dd and R_de as matrices, by the published rules on the weights that eager attention writes out."""
+    output = model(**given, output_attentions=True)
+    kinds = [output.encoder_attentions, output.decoder_attentions, output.cross_attentions]
+    every = [weights for kind in kinds for weights in kind]
+    gradients = iter(torch.autograd.grad(number(output), every))
+    encoder, decoder, cross = (
+        [(weights * next(gradients))[0].double().clamp(min=0).mean(0).detach().numpy() for weights in kind]
+        for kind in kinds
+    )
+    R_ee, R_dd = (np.eye(len(kind[0])) for kind in (encoder, decoder))
+    R_de = np.zeros((len(R_dd), len(R_ee)))
+    for attention in encoder:
+        R_ee = R_ee + attention @ R_ee
+    for own, other in zip(decoder, cross, strict=True):
+        R_dd, R_de = R_dd + own @ R_dd, R_de + own @ R_de
+        R_de = R_de + normalised(R_dd).T @ other @ normalised(R_ee)
+    return R_dd, R_de
+
+
+def normalised(R):
+    added = R - np.eye(len(R))
+    sums = added.sum(axis=-1, keepdims=True)
+    return np.eye(len(R)) + np.divide(added, sums, out=np.zeros_like(added), where=sums > 0)
+
+
+@pytest.mark.parametrize("name", ["bart", "t5", "whisper"])
+def test_an_encoder_and_a_decoder(name, tmp_path):
+    """What the decoder takes from the encoder, and from itself, for two positions."""
+    model, given = made(name), {key: x[:1] for key, x in inputs(name).items()}
+    n = given["decoder_input_ids"].shape[-1]
+    own, source = by_the_rules(model, last_logit, given)
     with ch.trace(model, gradients=True) as trace:
-        last_logit(model(tokens(1))).backward()
+        last_logit(model(**given)).backward()
+    model.zero_grad()
+    trace.save(tmp_path / "x.safetensors")
+    for found in (trace, ch.load_trace(tmp_path / "x.safetensors")):
+        for position in (-1, 3):
+            got = found.relevance(position)
+            expected = source[position]
+            assert expected.max() > 1e-4, "something is relevant, or nothing was shown"
+            np.testing.assert_allclose(got, expected, rtol=0, atol=5e-5 * expected.max())
+            np.testing.assert_array_equal(found.relevance(position, among="source"), got)
+            assert np.abs(own[position] - np.eye(n)[position]).max() > 1e-5
+            got = found.relevance(position, among="own")
+            np.testing.assert_allclose(got, own[position], rtol=0, atol=5e-5)
+
+
+def test_a_padded_source_of_a_batch():
+    model, given = made("bart"), inputs("bart", "right")
+    with ch.trace(model, gradients=True) as trace:
+        model(**given).logits[1, -1, 7].backward()
+    model.zero_grad()
+    alone = {"input_ids": given["input_ids"][1:2, :8], "decoder_input_ids": given["decoder_input_ids"][1:2]}
+    _, expected = by_the_rules(model, last_logit, alone)
+    got = trace.sequences[1].relevance()
+    np.testing.assert_allclose(got, expected[-1], rtol=0, atol=2e-4 * expected[-1].max())
+
+
+@pytest.mark.parametrize("name", ["llama", "bart"])
+def test_strips_of_a_few_queries_give_the_same(name, monkeypatch):
+    model, given = made(name), {key: x[:1] for key, x in inputs(name).items()}
+    with ch.trace(model, gradients=True) as trace:
+        last_logit(model(**given)).backward()
     model.zero_grad()
     whole = trace.relevance()
     monkeypatch.setattr("clearhead.traces.relevance.MOST_PLACES", 4 * 11 * 3)
@@ -120,10 +181,27 @@ class TestMistakes:
             trace.relevance(11)
 
     def test_several_stacks(self):
-        with ch.trace(made("bart"), gradients=True) as trace, torch.no_grad():
-            made("bart")(**inputs("bart"))
-        with pytest.raises(NotImplementedError, match="relevance follows one stack of layers, and there are 3"):
-            trace.sequences[0].relevance()
+        torch.manual_seed(0)
+        sizes = {
+            "text_config": t.CLIPTextConfig(**SIZES).to_dict(),
+            "vision_config": t.CLIPVisionConfig(**IMAGE).to_dict(),
+        }
+        model = t.CLIPModel(t.CLIPConfig(**sizes, projection_dim=16)).eval()
+        with ch.trace(model, gradients=True) as trace:
+            model(input_ids=tokens(1), pixel_values=torch.randn(1, 3, 12, 12)).logits_per_text[0, 0].backward()
+        with pytest.raises(
+            NotImplementedError, match="one stack of layers, or an encoder and a decoder, and there are 2"
+        ):
+            trace.relevance()
+
+    def test_among(self, unchecked):
+        with ch.trace(made("llama"), gradients=True) as trace:
+            last_logit(made("llama")(tokens(1))).backward()
+        made("llama").zero_grad()
+        with pytest.raises(ValueError, match="there is no encoder whose positions could be relevant"):
+            trace.relevance(among="source")
+        with pytest.raises(ValueError, match="among must be"):
+            trace.relevance(among="target")
 
     def test_some_layers(self, tmp_path):
         """Of a file too."""

@@ -80,10 +80,11 @@ def test_a_batch_asks_for_a_sequence():
 def test_patterns_and_figures(llama, tmp_path):
     table = llama.patterns()
     assert list(table) == llama.names
-    assert len(table.names) == 2
-    assert len(table.names[0]) == 4
+    assert len(table.labels) == 2
+    assert len(table.labels[0]) == 4
     lines = str(table).splitlines()
-    assert lines[1].startswith("model.layers.1.self_attn  ")
+    assert lines[0].split() == ["head", "0", "1", "2", "3"]
+    assert lines[2].startswith("model.layers.1.self_attn  ")
     llama.plot().savefig(tmp_path / "patterns.png")
     llama.plot("entropy").savefig(tmp_path / "entropy.png")
 
@@ -154,7 +155,7 @@ def test_real_heads_are_named_only_where_the_score_is_the_best(minilm, text):
     with ch.trace(model) as trace, torch.no_grad():
         model(**tokenizer(text, return_tensors="pt"))
     found = trace.label(tokenizer, text).patterns()
-    names = np.array(found.names)
+    names = np.array(found.labels)
     for row, patterns in zip(names, found.values(), strict=True):
         assert {"duplicate_token", "induction", "separator"} <= set(patterns), "the tokens are known"
         most = np.max([patterns[name] for name in NAMES], axis=0)

@@ -41,7 +41,7 @@ def test_by_its_definition(written):
     for start, stop in ((0, 30), (3, 20), (10, 12), (0, 38)):
         found = trace.retrieval(slice(start, stop), out[0, 30:])
         expected = by_definition(out, start, stop)
-        np.testing.assert_allclose(found.values, expected, atol=1e-12)
+        np.testing.assert_allclose(found.array, expected, atol=1e-12)
         assert expected.any() or stop - start < 30, "now and then something is copied"
 
 
@@ -69,7 +69,7 @@ def test_without_strongest_keys_rows_are_asked_for(written):
     with ch.trace(made("llama"), top_k=0) as bare, torch.no_grad():
         made("llama")(out[:, :-1])
     expected = trace.retrieval(slice(0, 30), out[0, 30:])
-    np.testing.assert_array_equal(bare.retrieval(slice(0, 30), out[0, 30:]).values, expected.values)
+    np.testing.assert_array_equal(bare.retrieval(slice(0, 30), out[0, 30:]).array, expected.array)
 
 
 def test_what_a_decoder_finds_in_its_source():

@@ -16,6 +16,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 from tests.hf.models import inputs, made, tokens
+from tests.text.test_labels import word_piece
 
 import clearhead as ch
 from clearhead.traces.result import Trace
@@ -66,6 +67,40 @@ def test_all_of_it_comes_back(name, tmp_path):
         for layer in trace.names:
             same(got[layer], expected[layer])
             assert str(got[layer].patterns()) == str(expected[layer].patterns())
+
+
+@pytest.mark.parametrize("name", ["llama", "t5"])
+def test_one_sequence_alone(name, tmp_path):
+    """What is written of a sequence is that sequence; labels too, and it can be written once more."""
+    with ch.trace(made(name), top_k=3, map_size=4) as trace, torch.no_grad():
+        made(name)(**inputs(name, "right"))
+    trace.save(tmp_path / "all.safetensors")
+    for source in (trace, ch.load_trace(tmp_path / "all.safetensors")):
+        source.sequences[1].save(tmp_path / "one.safetensors")
+        loaded = ch.load_trace(tmp_path / "one.safetensors")
+        assert len(loaded.sequences) == 1
+        np.testing.assert_array_equal(loaded.ids(), trace.sequences[1].ids())
+        for path in trace.names:
+            same(loaded[path], trace.sequences[1][path])
+    loaded.sequences[0].save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "one.safetensors").read_bytes()
+
+
+def test_labels_without_a_text_are_written_again(tmp_path):
+    """As in files of the first version."""
+    tokenizer, text = word_piece(), "The cat."
+    with ch.trace(made("llama")) as trace, torch.no_grad():
+        made("llama")(torch.tensor([tokenizer(text)["input_ids"]]))
+    expected = trace.label(tokenizer, text)[0].tokens.keys
+    trace.save(tmp_path / "x.safetensors")
+    for _ in range(2):
+        loaded = ch.load_trace(tmp_path / "x.safetensors")
+        for take in loaded._takes:
+            take.sequences[0].pop("names", None)  # in the first version there were labels alone
+        assert loaded[0].tokens.keys == expected
+        loaded.save(tmp_path / "x.safetensors")
+    assert "[CLS]" in expected
+    assert ch.load_trace(tmp_path / "x.safetensors")[0].tokens.keys == expected
 
 
 def test_masks_that_are_not_runs(tmp_path):

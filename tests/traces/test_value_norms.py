@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -100,3 +102,97 @@ def test_values_must_be_kept():
         made("llama")(tokens(1))
     with pytest.raises(ValueError, match=r"which were not kept: trace\(model, values=True\)"):
         trace.value_norms()
+
+
+class Adapted(nn.Module):
+    """A projection with something of low rank beside it, as PEFT has it: it calls the inner weight its own."""
+
+    def __init__(self, base_layer, dropout=0.0):
+        super().__init__()
+        generator = torch.Generator().manual_seed(6)
+        self.base_layer, self.dropout = base_layer, nn.Dropout(dropout)
+        wide, out = self.both(base_layer).shape
+        self.lora_A, self.lora_B = nn.Linear(wide, 3, bias=False), nn.Linear(3, out, bias=False)
+        for part in (self.lora_A, self.lora_B):
+            part.weight.data = torch.randn(part.weight.shape, generator=generator) / 4
+
+    @staticmethod
+    def both(module):
+        """Its matrix (in, out)."""
+        return module.weight if type(module).__name__ == "Conv1D" else module.weight.T
+
+    @property
+    def weight(self):
+        return self.base_layer.weight
+
+    @property
+    def bias(self):
+        return self.base_layer.bias
+
+    def forward(self, x):
+        return self.base_layer(x) + 2 * self.lora_B(self.lora_A(self.dropout(x)))
+
+    def merged(self):
+        """The same in one matrix."""
+        plain = copy.deepcopy(self.base_layer)
+        self.both(plain).data += 2 * (self.lora_B.weight @ self.lora_A.weight).T.data
+        return plain
+
+
+def adapted(name, *where, **options):
+    """A model with adapters, and the same model with their matrices merged into its own."""
+    wrapped = copy.deepcopy(made(name))
+    for path in where:
+        wrapped.set_submodule(path, Adapted(wrapped.get_submodule(path), **options))
+    merged = copy.deepcopy(wrapped)
+    for path in where:
+        merged.set_submodule(path, merged.get_submodule(path).merged())
+    return wrapped, merged
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("llama", ["model.layers.1.self_attn.o_proj", "model.layers.0.self_attn.v_proj"]),
+        ("gpt2", ["transformer.h.0.attn.c_proj", "transformer.h.1.attn.c_attn"]),
+        ("bert", ["encoder.layer.1.attention.output.dense"]),
+    ],
+)
+def test_adapters_count_as_what_they_multiply_by(name, where, tmp_path):
+    wrapped, merged = adapted(name, *where)
+    found = []
+    for model in (wrapped, merged, made(name)):
+        with ch.trace(model, values=True) as trace, torch.no_grad():
+            model(tokens(1))
+        found.append((trace.value_norms(), None if name == "bert" else trace.attribution(7).array, trace))
+    (norms, heads, trace), (expected, expected_heads, _), (plain, _, _) = found
+    for layer in norms:
+        np.testing.assert_allclose(norms[layer], expected[layer], rtol=2e-4)
+    assert not np.allclose(norms[layer], plain[layer], rtol=0.02), "the adapters change something"
+    if heads is not None:
+        np.testing.assert_allclose(heads, expected_heads, rtol=0, atol=2e-4 * np.abs(expected_heads).max())
+    trace.save(tmp_path / "x.safetensors")
+    again = ch.load_trace(tmp_path / "x.safetensors").value_norms(model=wrapped)
+    np.testing.assert_array_equal(again[layer], norms[layer])
+
+
+def test_adapters_that_are_no_matrix_are_refused_by_name():
+    path = "model.layers.1.self_attn"
+    wrapped, _ = adapted("llama", f"{path}.o_proj", dropout=0.5)
+    with ch.trace(wrapped.train(), values=True) as trace, torch.no_grad():
+        wrapped(tokens(1))
+    where = rf"{path}.o_proj, a Adapted, is around {path}.o_proj.base_layer and does not multiply by one matrix"
+    with pytest.raises(ValueError, match=rf"the output projection of {path} was not found: {where}.*model.eval\(\)"):
+        trace.value_norms()
+    with pytest.raises(ValueError, match=rf"projection of {path}, a Adapted, does not multiply by one matrix"):
+        trace.value_norms(projections={path: wrapped.get_submodule(f"{path}.o_proj")})
+
+
+def test_an_adapted_unembedding_is_refused_by_name():
+    wrapped, _ = adapted("llama", "lm_head")
+    with ch.trace(wrapped, values=True) as trace, torch.no_grad():
+        wrapped(tokens(1))
+    with pytest.raises(
+        NotImplementedError, match="lm_head is a Adapted, which may multiply by something else than its"
+    ):
+        trace.attribution(7)

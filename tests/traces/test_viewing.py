@@ -9,6 +9,7 @@ from tests.hf.models import inputs, made
 import clearhead as ch
 from clearhead import page
 from clearhead.cli import main
+from clearhead.traces.scratch import Scratch
 
 
 @pytest.fixture(scope="module")
@@ -45,4 +46,22 @@ def test_a_file_is_served_with_its_name(path, served):
 def test_what_is_refused(path, served, capsys, arguments, said):
     assert main(["view", "--language", "en", *(str(path) if x == "FILE" else x for x in arguments)]) == 1
     assert said in capsys.readouterr().err
+    assert served == []
+
+
+def test_a_folder_is_told_what_to_do(path, served, capsys, tmp_path):
+    def said(folder, language):
+        assert main(["view", "--language", language, str(folder)]) == 1
+        return capsys.readouterr().err
+
+    assert f"is a folder, and a trace is one file; give the file: {path}" in said(path.parent, "en")
+    assert f"폴더입니다. 기록은 파일 하나이니 파일을 지정해 주세요: {path}" in said(path.parent, "ko")
+    assert "there is none in it (`clearhead trace … -o FILE`" in said(tmp_path, "en")
+    assert "그 안에 기록이 없습니다" in said(tmp_path, "ko")
+    with Scratch(tmp_path / "long.safetensors") as streamed:
+        assert "so trace again, to long.safetensors" in said(streamed.folder, "en")
+        assert "파일은 블록이 끝날 때 만들어지니 long.safetensors에 다시 기록해 주세요" in said(streamed.folder, "ko")
+    for number in range(4):
+        (tmp_path / f"{number}.safetensors").touch()
+    assert said(tmp_path, "en").rstrip().endswith("2.safetensors, …")
     assert served == []

@@ -143,6 +143,8 @@ def _from_tokens(ids: list[int], tokenizer: Any, *, begins: bool = False) -> Spa
 
 def _together(ids: list[int], tokens: list[str], names: list[str | None], tokenizer: Any) -> Spans:
     """By decoding: a token that makes no character is read with those after it, and they share what they make."""
+    if hasattr(tokenizer, "wordpiece_tokenizer"):
+        return _word_pieces(tokens, names)
     text, i = "", 0
     places: list[Span] = []
     while i < len(ids):
@@ -160,6 +162,22 @@ def _together(ids: list[int], tokens: list[str], names: list[str | None], tokeni
         places += [(len(text), len(text) + len(piece))] * n
         text, i = text + piece, i + n
     return Spans(text, places, names)
+
+
+def _word_pieces(tokens: list[str], names: list[str | None]) -> Spans:
+    """Tokens of WordPiece: a word begins with each that does not continue one, which its own decoding would lose."""
+    text = ""
+    places: list[Span] = []
+    found = list(names)
+    for i, token in enumerate(tokens):
+        if found[i] is None and token.startswith(CONTINUES):
+            found[i], token = CONTINUES, token.removeprefix(CONTINUES)
+        elif found[i] is None:
+            text += " " if text else ""
+        start = len(text)
+        text += token if found[i] in (None, CONTINUES) else ""
+        places.append((start, len(text)))
+    return Spans(text, places, found)
 
 
 def _decode(ids: list[int], first: str, tokenizer: Any) -> str:

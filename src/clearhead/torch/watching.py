@@ -60,6 +60,11 @@ def are_watched() -> bool:
     return bool(_here.watchers)
 
 
+def going_back() -> bool:
+    """Whether this thread is in a backward pass, where gradient checkpointing calls modules once more."""
+    return bool(torch._C._current_graph_task_id() != -1)
+
+
 def attend(
     module: nn.Module, position: Position, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **options: Any
 ) -> torch.Tensor:

@@ -4,9 +4,9 @@ from clearhead.traces.attribution import Attribution
 from clearhead.traces.effects import Effects
 from clearhead.traces.opening import trace
 from clearhead.traces.probing import Induction, Probe, induction, probe, sink_share, sinks
-from clearhead.traces.result import HeadTable, Stack, Trace
+from clearhead.traces.result import Stack, Trace
 from clearhead.traces.storing import load_trace
-from clearhead.traces.tables import HeadScores
+from clearhead.traces.tables import HeadScores, HeadTable
 from clearhead.traces.value_norms import ValueNorms
 
 __all__ = [

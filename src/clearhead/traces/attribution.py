@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from clearhead import checks
 from clearhead.traces.naming import role
-from clearhead.traces.projections import projection, the_model, unchanged_values
+from clearhead.traces.projections import is_plain, projection, the_model, unchanged_values
 from clearhead.traces.tables import HeadScores
 
 if TYPE_CHECKING:
@@ -103,7 +103,13 @@ def _direction(trace: Trace, model: Any, place: int, token: int, against: int | 
     if facts.norm is None or facts.unembedding is None or scales is None:
         why = facts.missing.get("unembedding", "it makes no logits, or none were made while it was traced")
         raise NotImplementedError(f"logits of {type(model).__name__} cannot be attributed: {why}")
-    weight = model.get_submodule(facts.unembedding).weight.detach()  # (vocabulary, width)
+    unembedding = model.get_submodule(facts.unembedding)
+    if not is_plain(unembedding):
+        raise NotImplementedError(
+            f"logits of {type(model).__name__} cannot be attributed: {facts.unembedding} is a "
+            f"{type(unembedding).__name__}, which may multiply by something else than its weight; make it a Linear"
+        )
+    weight = unembedding.weight.detach()  # (vocabulary, width)
     if place >= len(scales):
         raise ValueError(
             f"the norm before the logits was seen at {len(scales)} positions, and {place} is not one of them"

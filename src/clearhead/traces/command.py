@@ -109,10 +109,10 @@ def _trace(options: argparse.Namespace, model: Any, tokenizer: Any, text: str, l
         call = found.calls[0]
         table = call.patterns()
     ids = call.ids()
-    heads = sum(len(row) for row in table.names)
+    heads = sum(len(row) for row in table.labels)
     tokens = given["input_ids"].shape[-1] if ids is None else len(ids)
     print(words.READ(model=options.model, tokens=tokens, layers=len(table), heads=heads, seconds=seconds))
-    print(table)
+    print(table.said())
     if options.out is not None:
         print(words.WRITTEN(path=options.out, size=options.out.stat().st_size / 2**20))
 
@@ -132,11 +132,13 @@ def _probe(model: Any) -> None:
     with waiting(words.LOOKING()):
         found = probe(model)
     print(words.INDUCTION())
-    order = np.argsort(-np.nan_to_num(found.induction), axis=None)[:MOST]
+    order = np.argsort(-np.nan_to_num(found.induction, nan=-1), axis=None)[:MOST]
     wide = max(len(name) for name in found.names)
     for layer, head in (np.unravel_index(place, found.induction.shape) for place in order):
         score = found.induction[layer, head]
         print(words.HEAD(layer=f"{found.names[layer]:{wide}}", head=int(head), score=float(score)))
+    if left := int(np.isfinite(found.induction).sum()) - len(order):
+        print(words.MORE(count=left))
 
 
 @contextlib.contextmanager

@@ -1,13 +1,15 @@
 """The parts of a conversation: which tokens are the system's words, the user's, the assistant's, and the template's.
 
 A chat template writes messages into one text, with signs of its own around them. To find out which is which, it is
-asked to write the same messages once more with a mark in the place of each content; what is left is its own.
+asked to write the same messages once more with a mark in the place of each text; what is left is its own, and what it
+writes for an image beside a text or between two of them is the speaker's as they are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from clearhead.text.spans import Span, Spans, token_spans
@@ -51,8 +53,8 @@ def _part(place: Span, parts: list[Part], end: int) -> str:
     return next((part.name for part in parts if start < part.stop and part.start < stop), TEMPLATE)
 
 
-def _named(messages: Messages) -> list[tuple[str, str]]:
-    """The name of each message, and its content as text; a role that comes again is numbered."""
+def _named(messages: Messages) -> list[tuple[str, list[str]]]:
+    """The name of each message, and its texts; a role that comes again is numbered."""
     counts: Counter[str] = Counter()
     found = []
     for message in messages:
@@ -60,25 +62,24 @@ def _named(messages: Messages) -> list[tuple[str, str]]:
             raise TypeError(f"a message is a mapping such as {{'role': 'user', 'content': '…'}}, got {message!r}")
         role = str(message["role"])
         counts[role] += 1
-        found.append((role if counts[role] == 1 else f"{role} {counts[role]}", _content(message)))
+        found.append((role if counts[role] == 1 else f"{role} {counts[role]}", _texts(message)))
     return found
 
 
-def _content(message: Mapping[str, Any]) -> str:
-    """The text of a message, the first one where there are images and such beside it."""
+def _texts(message: Mapping[str, Any]) -> list[str]:
+    """The texts of a message: one, or several with images and such between them."""
     content = message.get("content") or ""
-    if isinstance(content, str):
-        return content
-    return next((str(item["text"]) for item in content if "text" in item), "")
+    return [content] if isinstance(content, str) else [str(item["text"]) for item in content if "text" in item]
 
 
-def _with_content(message: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The same message with another text."""
+def _with_texts(message: Mapping[str, Any], texts: Sequence[str], *, alone: bool = False) -> dict[str, Any]:
+    """The same message with other texts, as many as it has. alone: without what is beside them"""
     content = message.get("content") or ""
     if isinstance(content, str):
-        return {**message, "content": text}
-    first = next((i for i, item in enumerate(content) if "text" in item), None)
-    return {**message, "content": [{**item, "text": text} if i == first else item for i, item in enumerate(content)]}
+        return {**message, "content": texts[0]}
+    given = iter(texts)
+    items = [{**item, "text": next(given)} if "text" in item else item for item in content]
+    return {**message, "content": [x for x in items if "text" in x] if alone and texts else items}
 
 
 def _written(ids: Any, tokenizer: Any, messages: Messages) -> tuple[Spans, str]:
@@ -98,36 +99,90 @@ def _written(ids: Any, tokenizer: Any, messages: Messages) -> tuple[Spans, str]:
     raise ValueError(f"the ids are not what the chat template makes of the messages: {why}") from None
 
 
-def _marked(text: str, tokenizer: Any, messages: Messages, named: list[tuple[str, str]]) -> list[Part]:
-    """Where contents stand, by what the template writes around marks in their places."""
-    marks = [MARK.format(i) for i in range(len(named))]
-    with_marks = [_with_content(message, mark) for message, mark in zip(messages, marks, strict=True)]
-    written = tokenizer.apply_chat_template(with_marks, tokenize=False, add_generation_prompt=False)
-    order = sorted((i for i, mark in enumerate(marks) if mark in written), key=lambda i: written.index(marks[i]))
+def _marked(text: str, tokenizer: Any, messages: Messages, named: list[tuple[str, list[str]]]) -> list[Part]:
+    """Where contents stand, by what the template writes around marks in the places of their texts."""
+    names = [name for name, texts in named for _ in texts]
+    texts = [x for _, own in named for x in own]
+    marks = [MARK.format(i) for i in range(len(texts))]
+    written = _around(tokenizer, messages, named, marks)
     parts, place = [], 0
-    for i, following in zip(order, [*order[1:], None], strict=True):
-        before, _, written = written.partition(marks[i])
-        after = written if following is None else written.partition(marks[following])[0]
-        name, content = named[i]
-        ways = (content, content.strip(), content.lstrip(), content.rstrip())
+    for (i, before), (_, after) in pairwise(written):
+        ways = (texts[i], texts[i].strip(), texts[i].lstrip(), texts[i].rstrip())
         start = place + len(before)
         fits = [x for x in ways if text.startswith(before, place) and text.startswith(x + after, start)]
         if not fits:
             raise ValueError(
-                f"the chat template does not write {name!r} as it stands in the messages; give the text that it wrote"
+                f"the chat template does not write {names[i]!r} as it stands in the messages; give the text that it "
+                "wrote"
             )
         place = start + len(fits[0])
-        parts.append(Part(name, start, place))
-    return parts
+        parts.append(Part(names[i], start, place))
+    if any(not isinstance(item, str) and "text" not in item for message in messages for item in _items(message)):
+        parts = _with_images(parts, written, _around(tokenizer, messages, named, marks, alone=True))
+    return _joined(parts)
 
 
-def _searched(text: str, named: list[tuple[str, str]]) -> list[Part]:
+def _items(message: Mapping[str, Any]) -> Sequence[Any]:
+    content = message.get("content") or ""
+    return [content] if isinstance(content, str) else content
+
+
+def _around(
+    tokenizer: Any, messages: Messages, named: list[tuple[str, list[str]]], marks: list[str], *, alone: bool = False
+) -> list[tuple[int, str]]:
+    """What the template writes before each mark that it writes, in its order, and last, as the −1st, after them."""
+    given = iter(marks)
+    with_marks = [
+        _with_texts(message, [next(given) for _ in texts], alone=alone)
+        for message, (_, texts) in zip(messages, named, strict=True)
+    ]
+    written = tokenizer.apply_chat_template(with_marks, tokenize=False, add_generation_prompt=False)
+    order = sorted((i for i, mark in enumerate(marks) if mark in written), key=lambda i: written.index(marks[i]))
+    found = []
+    for i in order:
+        before, _, written = written.partition(marks[i])
+        found.append((i, before))
+    return [*found, (-1, written)]
+
+
+def _with_images(parts: list[Part], written: list[tuple[int, str]], alone: list[tuple[int, str]]) -> list[Part]:
+    """Parts with what the template writes right before and after their texts for images and such.
+
+    written, alone: what it writes before each text, with those and without
+    """
+    if [i for i, _ in written] != [i for i, _ in alone]:  # it writes other texts without the images
+        return parts
+    found = list(parts)
+    for number, ((_, beside), (_, by_itself)) in enumerate(zip(written, alone, strict=True)):
+        at = beside.rfind(by_itself) if number == len(parts) else beside.find(by_itself)
+        if at < 0:  # they are written somewhere else, such as before whose words they are
+            continue
+        if number:
+            found[number - 1] = found[number - 1]._replace(stop=found[number - 1].stop + at)
+        if number < len(parts):
+            before = len(beside) - at - len(by_itself)
+            found[number] = found[number]._replace(start=found[number].start - before)
+    return found
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Neighbours of one name as one part, with what is between them."""
+    found: list[Part] = []
+    for part in parts:
+        if found and found[-1].name == part.name:
+            found[-1] = found[-1]._replace(stop=part.stop)
+        else:
+            found.append(part)
+    return found
+
+
+def _searched(text: str, named: list[tuple[str, list[str]]]) -> list[Part]:
     """Where contents stand in a text, one after the other."""
     parts, place = [], 0
-    for name, content in named:
+    for name, content in ((name, content) for name, texts in named for content in texts):
         start = text.find(content.strip(), place)
         if start < 0:
             raise ValueError(f"the text does not hold the content of {name!r} after that of the messages before it")
         place = start + len(content.strip())
         parts.append(Part(name, start, place))
-    return parts
+    return _joined(parts)

@@ -25,6 +25,7 @@ class Part:
     """What one call adds: q (b, h, n_q, d), the keys that it saw, counted in the whole, and how it masked them.
 
     gradient (b, h, n_q, d_v): of what the heads gave, where there was a backward pass
+    hooked: whether a backward pass will bring it; where layers are checkpointed, a later call of the same may
     """
 
     q: Kept
@@ -32,6 +33,7 @@ class Part:
     mask: masks.Mask | None
     bias: np.ndarray | ByDistance | None
     gradient: Kept | None = None
+    hooked: bool = False
 
 
 class Joined(NamedTuple):

@@ -74,7 +74,8 @@ def trace(
         values: keep values too, and find out where the model's heads lead to: for `ablate` to take heads from, and for
             `Trace.value_norms` and `Trace.attribution`.
         gradients: keep values, and what a backward pass gives for the output of the heads, for `Trace.relevance`: call
-            backward on one number, such as a logit, in the block or, where it is kept in memory, after it.
+            backward on one number, such as a logit, in the block or, where it is kept in memory, after it. A model that
+            computes its layers again on the way back (gradient checkpointing) does so in the block.
         slow: of a model that computes its attention with code of its own, take the weights that it writes out itself,
             n × n for every head: for short inputs. The trace says so.
 
@@ -225,7 +226,7 @@ def _check_model(model: object, slow: bool) -> bool:
 
 
 def _is_on_the_interface(model: nn.Module) -> bool:
-    if "transformers" not in sys.modules:
+    if sys.modules.get("transformers") is None:
         return False
     from clearhead import hf
 

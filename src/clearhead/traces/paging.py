@@ -56,4 +56,4 @@ def page_of(
 def _effects_of(effects: Effects | None, name: str, heads: int) -> dict[str, Any] | None:
     if effects is None or name not in effects.names:
         return None
-    return {"effect": effects.values[effects.names.index(name)][:heads]}
+    return {"effect": effects.array[effects.names.index(name)][:heads]}

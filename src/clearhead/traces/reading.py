@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from clearhead.text.labels import BREAKS, SPACE, labels_of
+from clearhead.text.labels import BREAKS, SPACE, labels_of, visible
 from clearhead.text.spans import Spans, token_spans
-from clearhead.text.words import group_labels, word_groups
+from clearhead.text.words import group_labels, group_spans, word_groups
 from clearhead.traces import conversations
 from clearhead.traces.conversations import Messages
 
@@ -82,9 +82,15 @@ class Reading(NamedTuple):
                 "tells what they read as"
             )
         numbers = word_groups(self.spans.text, self.spans.offsets, by)
+        return Grouping(self._names(self.spans, numbers), numbers, source)
+
+    def _names(self, spans: Spans, numbers: Int[np.ndarray, " n"]) -> list[str]:
+        """What groups of neighbours read as: their text, with its spaces; of those that have no place in it, labels."""
         edges = " " + "".join(BREAKS.values())
-        names = [name.replace(SPACE, " ").strip(edges) or name for name in group_labels(self.labels, numbers)]
-        return Grouping(names, numbers, source)
+        labels = group_labels(self.labels, numbers)
+        texts = [spans.text[start:stop] for start, stop in group_spans(spans.offsets, numbers)]
+        shown = [visible(text) if text else label for text, label in zip(texts, labels, strict=True)]
+        return [name.replace(SPACE, " ").strip(edges) or name for name in shown]
 
 
 def read(ids: np.ndarray | None, tokenizer: Any, text: str | None, messages: Messages | None) -> Reading | None:

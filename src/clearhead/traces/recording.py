@@ -7,19 +7,19 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
 from clearhead.tensors import to_numpy
-from clearhead.torch.watching import Position
+from clearhead.torch.watching import Position, going_back
 from clearhead.traces.ablation import Ablation
 from clearhead.traces.cutting import cut_before, share_left
 from clearhead.traces.edges import Cut
 from clearhead.traces.images import Image, given_images
-from clearhead.traces.layers import Keep, Layer, settled
+from clearhead.traces.layers import Keep, Layer, Part, settled
 from clearhead.traces.naming import is_wanted
 from clearhead.traces.replacing import replaced
 from clearhead.traces.stream import Stream
@@ -35,6 +35,15 @@ class Forward:
     images: Image | None = None  # of the whole batch
     stepped: int = 0  # the last forward that went on with an earlier one
     scales: list[np.ndarray] = field(default_factory=list)  # (b, n) each: how the last norm stretched each position
+
+
+class _Given(NamedTuple):
+    """What a layer was given, and the positions of its first query and key."""
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    first: tuple[int, int]
 
 
 class Recorder:
@@ -71,7 +80,7 @@ class Recorder:
     # The model is entered and left, from whichever side: `generate` calls an encoder without its model.
 
     def entered(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if threading.get_ident() != self.thread:
+        if threading.get_ident() != self.thread or going_back():
             return
         if self.depth == 0:
             self.number += 1
@@ -81,7 +90,7 @@ class Recorder:
         self.depth += 1
 
     def left(self, module: nn.Module, *_: Any) -> None:
-        if threading.get_ident() != self.thread or not self.depth:
+        if threading.get_ident() != self.thread or not self.depth or going_back():
             return
         self.depth -= 1
         if self.depth == 0 and self.stream is not None and self.forwards:
@@ -102,8 +111,30 @@ class Recorder:
         if path is None:
             unchanged: torch.Tensor = compute(q, k, v, **options)
             return unchanged
+        if going_back():
+            return self._once_more(path, compute, position, q, k, v, options)
         name, forward = self._place(path, position, k)
-        first, sizes = _first(position, forward.layers.get(name)), (q.shape[-2], k.shape[-2])
+        given = _Given(q, k, v, _first(position, forward.layers.get(name)))
+        options, output = self._cut(path, compute, given, options)
+        self.record(path, name, forward, position, q, k, v, options)
+        changed = replaced(output, path, name, self.ablate, position.real)
+        self.ablated += changed is not output
+        layer = forward.layers[name]
+        cut = any(x.concerns(path) for x in self.cut_weights)
+        layer.changed |= changed is not output or cut or bool(options.get("dropout"))
+        if self.stream is not None:
+            self.stream.gave(path, changed)
+        if self.gradients and changed.requires_grad and layer.kept:
+            layer.parts[-1].hooked = True
+            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1], self.keep))
+        return changed
+
+    def _cut(
+        self, path: str, compute: Any, given: _Given, options: dict[str, Any]
+    ) -> tuple[dict[str, Any], torch.Tensor]:
+        """The options of a call without the edges that are cut before the softmax, and what it gives without any."""
+        q, k, v, first = given
+        sizes = q.shape[-2], k.shape[-2]
         cuts = (cut for cut in (*self.cut_scores, *self.cut_weights) if cut.concerns(path))
         self.touched.update(cut for cut in cuts if cut.touches(first, sizes))
         place = first, q.shape[-3] if q.ndim > 2 else 1, sizes
@@ -112,16 +143,41 @@ class Recorder:
         output: torch.Tensor = compute(q, k, v, **left)
         if left is not options:
             output = output * share_left(q, k, v, options, left)
-        self.record(path, name, forward, position, q, k, v, options)
+        return options, output
+
+    def _once_more(
+        self,
+        path: str,
+        compute: Any,
+        position: Position,
+        q: torch.Tensor,
+        k: torch.Tensor,
+        v: torch.Tensor,
+        options: dict[str, Any],
+    ) -> torch.Tensor:
+        """A call that is computed again on the way back, changed as before; its gradient is that of the first time."""
+        options, output = self._cut(path, compute, _Given(q, k, v, _first(position, None)), options)
+        found = self._first_time(path, q)
+        if found is None:  # of a layer that is not kept
+            return replaced(output, path, path, self.ablate, position.real)
+        name, layer, part = found
         changed = replaced(output, path, name, self.ablate, position.real)
-        self.ablated += changed is not output
-        layer = forward.layers[name]
-        layer.changed |= changed is not output or left is not options or bool(options.get("dropout"))
-        if self.stream is not None:
-            self.stream.gave(path, changed)
-        if self.gradients and changed.requires_grad and layer.kept:
-            changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1], self.keep))
+        if self.gradients and changed.requires_grad and not part.hooked:
+            changed.register_hook(functools.partial(layer.take_gradient, part, self.keep))
         return changed
+
+    def _first_time(self, path: str, q: torch.Tensor) -> tuple[str, Layer, Part] | None:
+        """What was kept of the call that is computed again: the same queries; of several the last without gradient."""
+        wanted = to_numpy(q.detach().reshape((1,) * (4 - q.ndim) + q.shape).cpu())
+        alike = [
+            (name, layer, part)
+            for forward in reversed(self.forwards)
+            for name, layer in forward.layers.items()
+            if name.partition(":")[0] == path
+            for part in reversed(layer.parts)
+            if part.q.shape == wanted.shape and np.array_equal(np.asarray(part.q), wanted)
+        ]
+        return next((found for found in alike if found[2].gradient is None), alike[0] if alike else None)
 
     def _place(self, path: str, position: Position, k: torch.Tensor) -> tuple[str, Forward]:
         """What a call of a layer is called, and the forward that it belongs to."""

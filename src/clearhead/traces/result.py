@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -16,9 +15,9 @@ from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
 from clearhead.traces.reading import Grouping, Reading, of_entry, read
 from clearhead.traces.sharing import Shares, shared_out
-from clearhead.traces.tables import HeadScores
+from clearhead.traces.tables import HeadScores, HeadTable
 from clearhead.traces.takes import Take
-from clearhead.views import Distances, Patterns, View
+from clearhead.views import Distances, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +53,7 @@ class Trace:
         self._tokenizer: Any = None
         self._text: str | Sequence[str] | None = None
         self._messages: Any = None
-        self._readings: dict[tuple[int, int], tuple[Reading | None, Reading | None]] = {}
+        self._readings: dict[tuple[Take, int], _Read] = {}
         self._model: Any = None
         self.facts = Facts()  # where the heads lead to, where values were kept
 
@@ -195,19 +194,22 @@ class Trace:
 
     def _read(self, take: Take, entry: int) -> tuple[Reading | None, Reading | None]:
         """What the tokens of a sequence read as, and those that an encoder read beside it."""
-        key = (id(take), entry)
-        if key not in self._readings:
-            own, source = take.ids(entry)
+        ids, known = take.ids(entry), self._readings.get((take, entry))
+        if known is None or not known.is_of(ids):  # a generation that goes on has more of them
             saved = take.readings(entry) if self._tokenizer is None else (None, None)
             text = of_entry(self._text, entry, take.batch, "text")
             messages = of_entry(self._messages, entry, take.batch, "messages")
+            own, source = ids
             told: tuple[Any, Any] = (text, messages)
             nothing = (None, None)
-            self._readings[key] = (
-                saved[0] or read(own, self._tokenizer, *(told if source is None else nothing)),
-                saved[1] or read(source, self._tokenizer, *told),
+            known = self._readings[take, entry] = _Read(
+                ids,
+                (
+                    saved[0] or read(own, self._tokenizer, *(told if source is None else nothing)),
+                    saved[1] or read(source, self._tokenizer, *told),
+                ),
             )
-        return self._readings[key]
+        return known.readings
 
     @property
     def words(self) -> Grouping:
@@ -358,7 +360,9 @@ class Trace:
 
         return attribution(self, token, position, against=against, projections=projections, model=model)
 
-    def relevance(self, position: int = -1, *, progress: bool = True) -> Float[np.ndarray, " n"]:
+    def relevance(
+        self, position: int = -1, *, among: str | None = None, progress: bool = True
+    ) -> Float[np.ndarray, " n"]:
         """Gradient × attention for one target (Chefer et al., 2021): how relevant each position is to it: → (n)
 
             with ch.trace(model, gradients=True) as trace:
@@ -366,11 +370,16 @@ class Trace:
             trace.relevance(-1)
 
         The row at `position` of R, with R = 1 before the first layer and R ← R + mean over heads of (∇A ⊙ A)₊ R in
-        each, and ∇A[q, k] = dO_q · v_k; streamed, a strip of queries at a time.
+        each, and ∇A[q, k] = dO_q · v_k; streamed, a strip of queries at a time. Of an encoder and decoder, `position`
+        is the decoder's, and R what it takes from what the encoder read, by the rules for cross-attention that are told
+        in `clearhead.traces.relevance`.
+
+        among: the positions that are judged, where there is an encoder beside a decoder: its "source" unless given, or
+            the decoder's "own".
         """
         from clearhead.traces.relevance import relevance
 
-        return relevance(self, position, progress=progress)
+        return relevance(self, position, among=among, progress=progress)
 
     def to_html(
         self,
@@ -419,6 +428,19 @@ class Trace:
         return f"<Trace of {self.about.get('model', 'a model')}: {len(self.names)} layers{forwards}{batch}{slow}>"
 
 
+class _Read(NamedTuple):
+    """What the ids of a sequence, its own and those that an encoder read beside it, read as."""
+
+    ids: tuple[np.ndarray | None, np.ndarray | None]
+    readings: tuple[Reading | None, Reading | None]
+
+    def is_of(self, ids: tuple[np.ndarray | None, np.ndarray | None]) -> bool:
+        return all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b))
+            for a, b in zip(self.ids, ids, strict=True)
+        )
+
+
 class Stack(Sequence[View]):
     """The layers of one stack, by number."""
 
@@ -441,29 +463,3 @@ class Stack(Sequence[View]):
 
     def __repr__(self) -> str:
         return f"<Stack of {len(self)} layers: {', '.join(self.names.values())}>"
-
-
-class HeadTable(Mapping[str, Patterns]):
-    """What the heads of all layers do: `Patterns` by the layers' names. Printed, a line for each layer."""
-
-    def __init__(self, layers: dict[str, Patterns]) -> None:
-        self.layers = layers
-
-    def __getitem__(self, name: str) -> Patterns:
-        return self.layers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    @functools.cached_property
-    def names(self) -> list[list[str]]:
-        """The name of what each head does, layer by layer."""
-        return [[str(x) for x in np.asarray(found.labels).reshape(-1)] for found in self.layers.values()]
-
-    def __repr__(self) -> str:
-        wide = max((len(name) for name in self.layers), default=0)
-        lines = (f"{name:{wide}}  {'  '.join(row)}" for name, row in zip(self.layers, self.names, strict=True))
-        return "\n".join(lines)

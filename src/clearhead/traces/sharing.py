@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clearhead.traces.naming import role
 from clearhead.traces.reading import Grouping
+from clearhead.traces.tables import ByLayer, shortened
 
 if TYPE_CHECKING:
     from clearhead.traces.result import Trace
 
 
-class Shares(Mapping[str, np.ndarray]):
+class Shares(ByLayer[np.ndarray]):
     """The share of its attention that each head gives to each group, (h, groups) by the layers' names.
 
     Printed, a line for each layer, the mean over its heads.
@@ -23,24 +23,12 @@ class Shares(Mapping[str, np.ndarray]):
     def __init__(self, layers: dict[str, np.ndarray], groups: Grouping) -> None:
         self.layers, self.groups = layers, groups
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.layers[name]
+    def title(self) -> str:
+        return "share of attention, the mean over heads:"
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    def __repr__(self) -> str:
-        wide = max((len(name) for name in self.layers), default=0)
-        columns = [max(len(name), 5) for name in self.groups.names]
-        head = "  ".join(f"{name:>{n}}" for name, n in zip(self.groups.names, columns, strict=True))
-        lines = [f"{'':{wide}}  {head}"]
-        for name, shares in self.layers.items():
-            row = "  ".join(f"{x:{n}.3f}" for x, n in zip(shares.mean(0), columns, strict=True))
-            lines.append(f"{name:{wide}}  {row}")
-        return "\n".join(lines)
+    def rows(self) -> list[list[str]]:
+        lines = ([name, *shortened([f"{x:.3f}" for x in shares.mean(0)])] for name, shares in self.layers.items())
+        return [["", *shortened(self.groups.names)], *lines]
 
 
 def shared_out(trace: Trace, groups: Any, of: str | None) -> Shares:

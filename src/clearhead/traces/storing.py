@@ -66,31 +66,39 @@ def write(path: Path, trace: Trace, scratch: Scratch | None = None) -> None:
 
 def _write_call(writer: _Writer, number: int, take: Any, trace: Trace, scratch: Scratch | None) -> dict[str, Any]:
     """One forward, layer by layer; what is said of it in the description."""
-    sequences = []
-    for entry in range(take.batch):
+    sequences, entries = [], _entries(take, trace)
+    for place, entry in enumerate(entries):
         ids = take.ids(entry)
         scales = take.scales(entry)
         told: dict[str, Any] = {"scales": None if scales is None else scales.tolist(), "layers": {}}
         if (image := take.image(entry)) is not None:
-            writer.put(f"{number}/{entry}/pixels", image.pixels)
+            writer.put(f"{number}/{place}/pixels", image.pixels)
             told["patch"] = image.patch
         for name, numbers, reading in zip(("", "source_"), ids, trace._read(take, entry), strict=True):
             told[f"{name}ids"] = None if numbers is None else numbers.tolist()
-            told |= _write_reading(writer, f"{number}/{entry}", name, reading)
+            told |= _write_reading(writer, f"{number}/{place}", name, reading, numbers)
         sequences.append(told)
     for name in take.names:
-        for entry, told in enumerate(sequences):
-            place = f"{number}/{entry}/{name}"
-            told["layers"][name] = _write_piece(writer, place, take.piece(name, entry), trace)
+        for place, (entry, told) in enumerate(zip(entries, sequences, strict=True)):
+            told["layers"][name] = _write_piece(writer, f"{number}/{place}/{name}", take.piece(name, entry), trace)
         if scratch is not None:
             scratch.forget(take.released(name))
     return {"sequences": sequences}
 
 
-def _write_reading(writer: _Writer, place: str, name: str, reading: Reading | None) -> dict[str, Any]:
+def _entries(take: Any, trace: Trace) -> list[int]:
+    """The sequences of a forward that a trace is of: all, or one."""
+    return list(range(take.batch)) if trace._entry is None else [trace._entry]
+
+
+def _write_reading(
+    writer: _Writer, place: str, name: str, reading: Reading | None, ids: np.ndarray | None
+) -> dict[str, Any]:
     """What the tokens of a sequence read as; what is said of it in the description."""
-    if reading is None or reading.spans is None:
+    if reading is None or (reading.spans is None and ids is not None and reading.labels == list(map(str, ids))):
         return {f"{name}labels": None}
+    if reading.spans is None:  # as a file of an earlier version has it, without the text
+        return {f"{name}labels": reading.labels}
     text = reading.spans.text.encode("utf-8", "surrogatepass")
     writer.put(f"{place}/{name}text", np.frombuffer(text, np.uint8))
     writer.put(f"{place}/{name}offsets", np.asarray(reading.spans.offsets, np.int64).reshape(-1, 2))
@@ -111,14 +119,16 @@ def _room(trace: Trace) -> int:
     """More than the letters that the header will take; refused where no reader would open the file."""
     room = 65_536 + 2 * len(json.dumps([trace.about, asdict(trace.facts)]))  # a text in a text: quotes take two letters
     for take in trace._takes:
-        room += take.batch * (4_000 * (len(take.names) + 1) + 48 * sum(len(name) for name in take.names))
-        for entry in range(take.batch):
+        entries = _entries(take, trace)
+        room += len(entries) * (4_000 * (len(take.names) + 1) + 48 * sum(len(name) for name in take.names))
+        for entry in entries:
             room += sum(24 * len(ids) for ids in take.ids(entry) if ids is not None)
             scales = take.scales(entry)
             room += 0 if scales is None else 26 * len(scales)
             for reading in trace._read(take, entry):
-                if reading is not None and reading.spans is not None:
-                    words = [*reading.labels, *filter(None, reading.spans.names), *set(reading.parts or ())]
+                if reading is not None:
+                    names = [] if reading.spans is None else filter(None, reading.spans.names)
+                    words = [*reading.labels, *names, *set(reading.parts or ())]
                     room += sum(14 * len(str(word)) + 24 for word in words)
     if _rounded(room) > MOST_ROOM:
         raise ValueError(

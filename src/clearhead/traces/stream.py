@@ -1,6 +1,7 @@
 """The way from what heads give to the logits, found by watching a model run rather than by the names in it.
 
-    projection     the module whose input is what a layer's attention gave, heads side by side
+    projection     the module whose input is what a layer's attention gave, heads side by side, with what is wrapped
+                   around it, as LoRA is
     block          the part of the model with a layer's number, which adds to the stream that runs through all of them
     unembedding    what makes logits of the last norm's output
 
@@ -16,15 +17,18 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
+from clearhead.torch.watching import going_back
 from clearhead.traces.facts import Facts
 from clearhead.traces.norms import Norm, read_norm, stretch
-from clearhead.traces.projections import is_projection
+from clearhead.traces.projections import Affine, is_projection, read_affine, wrapped
+
+MOST_ROWS = 16  # of what a projection was given, held to what it gave
 
 
 @dataclass(eq=False)
@@ -38,6 +42,18 @@ class _Block:
     given: list[torch.Tensor] = field(default_factory=list)
 
 
+class _Found(NamedTuple):
+    """The projection of a layer that was found last, what it was given and what it gave."""
+
+    layer: str
+    path: str
+    x: torch.Tensor
+    y: torch.Tensor
+
+    def is_inside(self, path: str, x: torch.Tensor, y: torch.Tensor) -> bool:
+        return self.path.startswith(f"{path}.") and y.shape == self.y.shape and _same(x, self.x)
+
+
 class Stream:
     """Watches the modules of a model in one thread; `facts` is what it has found by now."""
 
@@ -46,6 +62,7 @@ class Stream:
         self.names = {id(module): name for name, module in model.named_modules()}
         self.thread, self.asleep = threading.get_ident(), False
         self.attended: dict[str, torch.Tensor] = {}  # what attention gave, until its projection has come
+        self.found: _Found | None = None
         self.block: _Block | None = None
         self.judged: set[str] = set()
         self.stream: torch.Tensor | None = None  # what the last block gave
@@ -68,7 +85,7 @@ class Stream:
             for handle in handles:
                 handle.remove()
             self.attended.clear()
-            self.block = self.stream = self.last_norm = None
+            self.block = self.stream = self.last_norm = self.found = None
 
     def gave(self, path: str, output: torch.Tensor) -> None:
         """What the attention of a layer gave: (b, h, n_q, d_v)"""
@@ -80,8 +97,11 @@ class Stream:
         scales, self.scales = self.scales, None
         return scales
 
+    def _sleeps(self) -> bool:
+        return self.asleep or threading.get_ident() != self.thread or going_back()
+
     def _entered(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if self.asleep or threading.get_ident() != self.thread:
+        if self._sleeps():
             return
         path = self.names[id(module)]
         if _is_block(path) and path not in self.judged:
@@ -91,13 +111,15 @@ class Stream:
                 self.block = _Block(path, x, first or (self.stream is not None and _same(self.stream, x)))
 
     def _left(self, module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
-        if self.asleep or threading.get_ident() != self.thread:
+        if self._sleeps():
             return
         path, x, y = self.names[id(module)], _first([*arguments, *named.values()]), _first([output])
         if x is None or y is None:
             return
         if self.attended and is_projection(module):
             self._find_layer(path, x, y)
+        elif self.found is not None and self.found.is_inside(path, x, y):
+            self._find_wrapped(path, module, len(arguments) + len(named), y)
         if self.block is not None and path.startswith(f"{self.block.path}.") and y.shape == self.block.entered.shape:
             self.block.given.append(y)
         if _is_block(path):
@@ -113,8 +135,32 @@ class Stream:
             if _same(attended, x):
                 self.facts.projections[layer] = path
                 del self.attended[layer]
+                self.found = _Found(layer, path, x, y)
                 if self.block is not None:
                     self.block.projected[layer] = y.detach()
+
+    def _find_wrapped(self, path: str, module: nn.Module, given: int, y: torch.Tensor) -> None:
+        """What is around a projection, given the same and giving something else, is the projection, if it is one."""
+        assert self.found is not None
+        layer, inner, x, plain = self.found
+        if given != 1 or _same(plain, y):  # what is given more than that is not around it but behind it
+            return
+        self.asleep = True
+        try:
+            read = read_affine(module, x.shape[-1])
+        finally:
+            self.asleep = False
+        if read is not None and _is_product(y, x, read):
+            self.facts.projections[layer] = path
+            self.found = _Found(layer, path, x, y)
+            if self.block is not None:
+                self.block.projected[layer] = y.detach()
+        elif hasattr(module, "base_layer"):
+            self.facts.projections.pop(layer, None)
+            self.facts.missing[wrapped(layer)] = (
+                f"{path}, a {type(module).__name__}, is around {inner} and does not multiply by one matrix, as where "
+                "there is dropout in it (model.eval())"
+            )
 
     def _judge(self, path: str, y: torch.Tensor) -> None:
         """Whether a block adds what its layers' projections gave, and nothing else but what one module gave."""
@@ -183,6 +229,14 @@ def _first(values: list[Any]) -> torch.Tensor | None:
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.shape == b.shape and bool(torch.equal(a, b))
+
+
+def _is_product(y: torch.Tensor, x: torch.Tensor, read: Affine) -> bool:
+    """Whether a module gave what its matrix makes of its input, but for rounding."""
+    rows = slice(0, MOST_ROWS)
+    given, got = (z.detach().reshape(-1, z.shape[-1])[rows].double().cpu().numpy() for z in (x, y))
+    size = np.abs(given) @ np.abs(read.matrix) + np.abs(read.bias)
+    return bool((np.abs(given @ read.matrix + read.bias - got) <= 8 * torch.finfo(y.dtype).eps * size).all())
 
 
 def _is_sum(y: torch.Tensor, terms: list[torch.Tensor]) -> bool:

@@ -6,7 +6,7 @@ output projection is one number for each head and key, so this is streamed like 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead.traces.projections import kept_values, projection
-from clearhead.traces.tables import HeadScores
+from clearhead.traces.tables import ByLayer, HeadScores, shortened
 from clearhead.views import View
 
 if TYPE_CHECKING:
@@ -22,27 +22,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValueNorms(Mapping[str, np.ndarray]):
+class ValueNorms(ByLayer[np.ndarray]):
     """‖v_k W_Oʰ‖ of every head and key, by the names of the layers: norms["model.layers.3.self_attn"] is (h, n_k).
 
     `weights` has any window of A · ‖v W_Oʰ‖, `received` its sums over the queries, and `moved` its mean over the
-    queries, summed over the keys: how much a head moves.
+    queries, summed over the keys: how much a head moves. Printed, the mean over the keys.
     """
 
     layers: dict[str, np.ndarray]
     views: dict[str, View]
 
-    def __getitem__(self, name: str) -> Float[np.ndarray, "h n_k"]:
-        return self.layers[name]
+    def title(self) -> str:
+        return "‖v W_O‖ of each head, the mean over keys:"
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    def __repr__(self) -> str:
-        return f"<ValueNorms of {len(self)} layers>"
+    def rows(self) -> list[list[str]]:
+        most = max(map(len, self.layers.values()), default=0)
+        lines = ([name, *shortened([f"{x:.4g}" for x in norms.mean(-1)])] for name, norms in self.layers.items())
+        return [["head", *shortened(list(map(str, range(most))))], *lines]
 
     def weights(
         self, name: str, head: Any = None, rows: Any = slice(None), cols: Any = slice(None)

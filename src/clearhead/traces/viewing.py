@@ -8,7 +8,10 @@ from typing import Any
 
 from clearhead.languages import NotThereError, RefusedError, Said
 from clearhead.traces import words
+from clearhead.traces.scratch import ENDING
 from clearhead.traces.words import VIEW as DESCRIPTION
+
+MOST_NAMED = 3  # files of a folder
 
 __all__ = ["DESCRIPTION", "add_arguments", "run"]
 
@@ -30,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.file.exists():
         raise NotThereError(words.NO_FILE.filled(path=options.file))
+    if options.file.is_dir():
+        raise RefusedError(_folder(options.file))
     trace = load_trace(options.file)
     trace = _chosen(trace.calls, options.call, words.NO_CALL)
     trace = _chosen(trace.sequences, options.sequence, words.NO_SEQUENCE)
@@ -37,6 +42,19 @@ def run(options: argparse.Namespace) -> int:
     title = f"{named['title']} · {options.file.name}" if named["title"] else options.file.name
     serve(layers, title=title, port=options.port, browser=not options.no_browser)
     return 0
+
+
+def _folder(path: Path) -> Said:
+    """What to do instead, where a folder was given."""
+    own = path.resolve()
+    if own.name.endswith(ENDING):  # .NAME.XXXX.unfinished, beside the file that it was to become
+        target = own.with_name(own.name.removeprefix(".").removesuffix(ENDING).rpartition(".")[0])
+        return words.UNFINISHED.filled(path=path, target=target.name)
+    found = sorted(path.glob("*.safetensors"))
+    if not found:
+        return words.EMPTY_FOLDER.filled(path=path)
+    names = [str(name) for name in found[:MOST_NAMED]] + (["…"] if len(found) > MOST_NAMED else [])
+    return words.IS_FOLDER.filled(path=path, found=", ".join(names))
 
 
 def _chosen(parts: list[Any], number: int, refusal: Said) -> Any:

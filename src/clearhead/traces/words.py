@@ -48,7 +48,7 @@ OPTIONS = {
     ),
     "probe": Said(
         "score induction heads on a random sequence that is given twice; needs no text",
-        "같은 무작위 토큰열을 두 번 읽혀 귀납 헤드를 채점합니다. 글이 필요 없습니다",
+        "같은 무작위 토큰열을 두 번 읽혀 인덕션 헤드를 채점합니다. 글이 필요 없습니다",
     ),
     "slow": Said(
         "for models with attention of their own: take the weights they write out themselves, n × n",
@@ -71,6 +71,22 @@ NO_GENERATION = Said(
 )
 EMPTY_TEXT = Said("{path} holds no text", "{path}에 글이 없습니다")
 NO_FILE = Said("there is no file {path}", "{path} 파일이 없습니다")
+IS_FOLDER = Said(
+    "{path} is a folder, and a trace is one file; give the file: {found}",
+    "{path} 경로는 폴더입니다. 기록은 파일 하나이니 파일을 지정해 주세요: {found}",
+)
+EMPTY_FOLDER = Said(
+    "{path} is a folder, and a trace is one file; there is none in it (`clearhead trace … -o FILE` or trace.save(FILE) "
+    "writes one)",
+    "{path} 경로는 폴더이고, 그 안에 기록이 없습니다. 기록은 파일 하나이며 `clearhead trace … -o FILE`이나 "
+    "trace.save(FILE)로 만듭니다",
+)
+UNFINISHED = Said(
+    "{path} is the folder of a trace that is still being made, or whose process was stopped before its file was there; "
+    "the file is written when the block ends, so trace again, to {target}",
+    "{path} 폴더에는 아직 기록하는 중이거나 중간에 멈춘 기록이 있습니다. 파일은 블록이 끝날 때 만들어지니 {target}에 "
+    "다시 기록해 주세요",
+)
 NOT_TEXT = Said("{path} is no text in UTF-8", "{path} 파일을 UTF-8 글로 읽을 수 없습니다")
 LOADING = Said("loading {model}", "불러오는 중: {model}")
 RUNNING = Said("running {model}", "실행하는 중: {model}")
@@ -80,7 +96,9 @@ READ = Said(
     "{model}: 토큰 {tokens}개, 층 {layers}개, 헤드 {heads}개, {seconds:.1f}초",
 )
 WRITTEN = Said("{path}: {size:.1f} MiB", "{path}: {size:.1f} MiB")
-INDUCTION = Said("induction, the strongest heads first:", "귀납 점수가 높은 헤드부터:")
+INDUCTION = Said("induction, the strongest heads first:", "인덕션 점수가 높은 헤드부터:")
+HEADS = Said("head", "헤드")
+MORE = Said("… {count} more", "… 그 밖에 {count}개")
 HEAD = Said("{layer}  head {head:3}  {score:.3f}", "{layer}  헤드 {head:3}  {score:.3f}")
 NO_HF = Said(
     "transformers 5 is needed: {install}",
