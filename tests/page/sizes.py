@@ -1,8 +1,8 @@
 """How large pages are and how fast they open in Chromium: python -m tests.page.sizes
 
 A file of the translator, and one of a model of 12 layers with 12 heads over 512 tokens. A line for each: megabytes, and
-the median and the slowest of five openings, each in a browser that has not seen the page, in seconds: from the address to
-the first head drawn.
+the median and the slowest of five openings, each in a browser that has not seen the page, in seconds: from the address
+to the first head drawn.
 """
 
 from __future__ import annotations
