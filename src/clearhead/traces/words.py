@@ -48,7 +48,7 @@ OPTIONS = {
     ),
     "probe": Said(
         "score induction heads on a random sequence that is given twice; needs no text",
-        "같은 무작위 토큰열을 두 번 읽혀 귀납 헤드를 채점합니다. 글이 필요 없습니다",
+        "같은 무작위 토큰열을 두 번 읽혀 인덕션 헤드를 채점합니다. 글이 필요 없습니다",
     ),
     "slow": Said(
         "for models with attention of their own: take the weights they write out themselves, n × n",
@@ -80,7 +80,7 @@ READ = Said(
     "{model}: 토큰 {tokens}개, 층 {layers}개, 헤드 {heads}개, {seconds:.1f}초",
 )
 WRITTEN = Said("{path}: {size:.1f} MiB", "{path}: {size:.1f} MiB")
-INDUCTION = Said("induction, the strongest heads first:", "귀납 점수가 높은 헤드부터:")
+INDUCTION = Said("induction, the strongest heads first:", "인덕션 점수가 높은 헤드부터:")
 HEAD = Said("{layer}  head {head:3}  {score:.3f}", "{layer}  헤드 {head:3}  {score:.3f}")
 NO_HF = Said(
     "transformers 5 is needed: {install}",
