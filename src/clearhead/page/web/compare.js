@@ -56,6 +56,7 @@ export class CompareView {
       element("div", { class: "with" }, this.swap, element("b", {}, "B"), this.layer.whole, this.head.whole, this.legend, this.note),
       ...(/** @type {const} */ ([["a", this.a], ["b", this.b], ["d", this.difference]])).map(([area, pane]) => element("figure", { class: `one ${area}` }, this.names[area], pane.canvas)),
     );
+    context.onMap.push(() => this.drawLegend()); // after the panes, which know their scale by now
     context.store.listen((changed) => {
       if (changed.has("language")) this.name();
       if (["theme", "palette", "scale", "first", "window"].some((name) => changed.has(/** @type {any} */ (name)))) this.drawLegend();

@@ -256,9 +256,11 @@ export function layerNamed(language, name) {
   return known ? say(language, `layer_${known}`, { number }) : name;
 }
 
+const COUNTS = new Intl.NumberFormat("en-US"); // made once: a number's own way to say itself makes one each time
+
 /** @param {number} n */
 export function counted(n) {
-  return n.toLocaleString("en-US");
+  return COUNTS.format(n);
 }
 
 /**
