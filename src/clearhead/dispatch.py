@@ -212,7 +212,8 @@ def explain(
     if v is None:
         if of != "look":
             raise TypeError('explain needs v, as attention does; only of="look" goes without')
-        v = (k if is_tensor(k) else np.asarray(k))[..., :0]
+        values: Any = k if is_tensor(k) else np.asarray(k)
+        v = values[..., :0]
     if is_tensor(q):
         import clearhead.torch
 
