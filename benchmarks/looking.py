@@ -6,6 +6,7 @@ receives, and a pooled map. Beside it stands attention alone, which shows what l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from benchmarks.measure import ALONE, OURS
 from benchmarks.peers import tensor, with_clearhead
 from benchmarks.problems import Call, Problem
 from clearhead.matrices import cell_length
+from clearhead.page.filling import Filling, level_to_fill
+from clearhead.page.reading import Layer
+from clearhead.page.tiling import TILE
 
 TOP = 8
 PIXELS = 256  # a side of a tile
@@ -124,11 +128,20 @@ class Tile:
 
 
 def tile_calls(problem: Tile) -> dict[str, Call]:
-    """Ours, of a view that was made before."""
+    """Ours, of a view that was made before; a page's tile as the page has it when its head was open for a second."""
     of, window = problem.of, problem.window
     view = ch.look(of.q, of.k, of.v)
-    return {
-        OURS: Call(
-            lambda: view.tile(0, window, window, problem.pixels), lambda cells: cells.reshape(1, 1, *cells.shape[-2:])
-        )
-    }
+    kept = _kept_tile(view, problem) if problem.tiles else None
+    tile = kept or (lambda: view.tile(0, window, window, problem.pixels))
+    return {OURS: Call(tile, lambda cells: cells.reshape(1, 1, *cells.shape[-2:]))}
+
+
+def _kept_tile(view: ch.View, problem: Tile) -> Callable[[], np.ndarray | None] | None:
+    """What a page takes from the map that it fills of an open head, where it does."""
+    layer, level = Layer("", view, (0,)), (problem.side // problem.pixels).bit_length() - 1
+    if problem.pixels != TILE or level_to_fill(layer) != level:
+        return None
+    filling, place = Filling(layer, 0, level), problem.window.start // problem.side
+    while not filling.is_full:
+        filling.fill()
+    return lambda: filling.tile(level, place, place)

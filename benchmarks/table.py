@@ -147,6 +147,7 @@ LOOKED_AT = (
         Case(f"tile of {side} × {side}", "tile", "nobody", work.tile(32768, side), at_most(MILLISECONDS, 50))
         for side in (256, 1024, 4096, 16384, 32768)
     ),
+    Case("tile of 8192 × 8192", "tile", "nobody", work.tile(32768, 8192)),  # computed: a page has it at hand
     *(
         Case(
             f"page tile, level {level}", "tile", "nobody", work.tile(32768, looking.PIXELS << level, tiles=True),

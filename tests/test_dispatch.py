@@ -390,6 +390,11 @@ class TestExplain:
         assert looked.path.startswith("watched (")
         assert looked.memory["map"] == 8 * 88 * 88 * 4  # cells of eight positions
         assert looked.bytes > explain(q, q, q, of="look", top_k=0, map_size=0).bytes
+        bare = explain(q, q, of="look", top_k=3, map_size=100)  # a look needs no values
+        assert bare.memory == {**looked.memory, **bare.memory}
+        assert bare.memory["output"] == 0
+        with pytest.raises(TypeError, match='explain needs v, as attention does; only of="look" goes without'):
+            explain(q, q)
         with pytest.raises(ValueError, match="of must be one of 'attention', 'gradients', 'look', got 'backward'"):
             explain(q, q, q, of="backward")
 

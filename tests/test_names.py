@@ -13,7 +13,7 @@ import torch
 
 import clearhead as ch
 import clearhead.torch as cht
-from clearhead.names import INSTEAD, own_options
+from clearhead.names import INSTEAD, check_options, own_options
 
 ARRAY, TENSOR = np.zeros((2, 5, 7), np.float32), torch.zeros(2, 5, 7)
 FUNCTIONS = {
@@ -121,3 +121,22 @@ class TestModules:
         code = "import clearhead; clearhead.torch"
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "clearhead.torch is loaded by its name only: import clearhead.torch" in run.stderr
+
+
+def test_an_option_that_is_handed_on_is_answered_with_the_nearest():
+    def write(path, *, title=None, megabytes=10.0):
+        pass
+
+    check_options("to_html", {"title": "a"}, write)
+    with pytest.raises(TypeError, match=re.escape("to_html has no titel=; did you mean title=?")):
+        check_options("to_html", {"titel": "a"}, write)
+    with pytest.raises(TypeError, match=re.escape("to_html has no x=; it takes title, megabytes")):
+        check_options("to_html", {"x": 1}, write)
+
+
+def test_a_page_names_the_option_that_was_meant(tmp_path):
+    view = ch.look(ARRAY, ARRAY)
+    with pytest.raises(TypeError, match=re.escape("to_html has no megabyte=; did you mean megabytes=?")):
+        view.to_html(tmp_path / "page.html", megabyte=3)
+    with pytest.raises(TypeError, match=re.escape("show has no langauge=; did you mean language=?")):
+        view.show(langauge="ko")

@@ -10,7 +10,7 @@ from pathlib import Path
 from sphinx.cmd.build import build_main
 
 from clearhead.languages import LANGUAGES
-from docs.site import sources, translations
+from docs.site import live, sources, translations
 
 HERE = Path(__file__).parent
 
@@ -29,6 +29,7 @@ def build(out: Path) -> int:
         doctrees = str(out / "doctrees" / language)
         if failed := build_main(["-q", "-W", "-b", "html", "-c", str(HERE), "-d", doctrees, *settings, *folders]):
             return failed
+        live.write(out / "html" / language / live.FOLDER, language)
     shutil.copy(HERE / "root.html", out / "html" / "index.html")
     return 0
 

@@ -182,7 +182,7 @@ def _floats(name: str, value: ArrayLike, *, ndim: int) -> np.ndarray:
 def explain(
     q: Float[Any, "... n_q d"],
     k: Float[Any, "... n_k d"],
-    v: Float[Any, "... n_k d_v"],
+    v: Float[Any, "... n_k d_v"] | None = None,
     mask: masks.Mask | ArrayLike | None = None,
     *,
     bias: Any = None,
@@ -201,13 +201,19 @@ def explain(
     """What `attention` would do with the same arguments: which way, why, tiles skipped, memory. Nothing is run.
 
     of: "attention", or "gradients" for its backward pass, or "look" for what `clearhead.look` would do, whose options
-    top_k and map_size are. The answer is data, and what `strict` would refuse is in its `slow`; printed, it is a few
-    lines of text. `strict` itself is taken, so that the arguments can be the same ones, and changes nothing here.
+    top_k and map_size are, and which needs no v. The answer is data, and what `strict` would refuse is in its `slow`;
+    printed, it is a few lines of text. `strict` itself is taken, so that the arguments can be the same ones, and
+    changes nothing here.
     """
     options: dict[str, Any] = {
         "mask": mask, "bias": bias, "scale": scale, "softcap": softcap, "sinks": sinks, "dropout": dropout,
         "seed": seed, "part": part, "return_lse": return_lse, "of": of, "top_k": top_k, "map_size": map_size,
     }  # fmt: skip
+    if v is None:
+        if of != "look":
+            raise TypeError('explain needs v, as attention does; only of="look" goes without')
+        values: Any = k if is_tensor(k) else np.asarray(k)
+        v = values[..., :0]
     if is_tensor(q):
         import clearhead.torch
 

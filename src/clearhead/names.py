@@ -65,6 +65,13 @@ def own_options(function: Callable[Arguments, Result]) -> Callable[Arguments, Re
     return called
 
 
+def check_options(caller: str, options: Iterable[str], function: Callable[..., object]) -> None:
+    """Refuse options that are handed on to a function which has none of that name, in the words of `own_options`."""
+    known = tuple(x.name for x in inspect.signature(function).parameters.values() if x.kind is x.KEYWORD_ONLY)
+    if unknown := [name for name in options if name not in known]:
+        raise TypeError(f"{caller} has no {', and no '.join(_instead(name, known) for name in unknown)}")
+
+
 def _instead(name: str, known: tuple[str, ...]) -> str:
     """An option that is not there, and the one that does its work, or those that are spelled much like it, or all."""
     instead = INSTEAD.get(name, "")

@@ -92,7 +92,9 @@ def test_the_goals_of_the_rest():
     for name in ("look n=4096", "look causal n=4096"):
         assert STATED[name] == {SPEED: 7, COST: 1.25, MEMORY: 1 / 50}
     assert STATED["look causal n=65536"] == {EXTRA: 400}
-    assert bounds(list(of("tile")), MILLISECONDS) == [50] * 13
+    computed = "tile of 8192 × 8192"  # what the page does before it has the map of a head at hand
+    assert STATED[computed] == {}
+    assert bounds([name for name in of("tile") if name != computed], MILLISECONDS) == [50] * 13
     assert bounds(list(of("cost")), MICROSECONDS) == [15, 20, 25, 60, 80]
     assert STATED["first call"] == {COLD: 5, FROM_DISK: 0.3}
     assert all(STATED[case.name] == {LARGEST: 1.0, RMS: 1.0} for case in EXACT)

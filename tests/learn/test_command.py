@@ -75,6 +75,7 @@ def test_a_note_is_opened_in_the_browser_and_remembered(browser, capsys):
     assert capsys.readouterr().out == (
         f"브라우저에서 열었습니다: 다섯 단계\n{page}\n\n읽은 노트로 기록했습니다.\n"
         "이 노트의 연습 문제: scaled_dot_product_attention, self_attention, shapes\n연습하기: clearhead practice\n"
+        "학습된 모델에서 직접 보기: clearhead learn 02 --see\n"
     )
     assert recorded().read == {"02_self_attention"}
 
@@ -121,6 +122,8 @@ def test_what_cannot_be_remembered_is_said_and_is_no_failure(browser, monkeypatc
     [
         (["09"], 1, "there is no note '09'; they are numbered 01 to 08"),
         (["--pager"], 2, "--pager needs the number of a note"),
+        (["--see"], 2, "--see needs the number of a note"),
+        (["01", "--see"], 1, "note 01 has no picture in a trained model; these have: 02, 03, 05, 06, 08"),
     ],
 )
 def test_mistakes_are_named(arguments, status, said, capsys):
@@ -133,3 +136,20 @@ def test_the_list_in_korean_leaves_no_english(capsys):
     shown = capsys.readouterr().out
     assert english_in(shown) == []
     assert "다음 노트: clearhead learn 01" in shown
+
+
+def test_a_note_ends_with_where_it_is_seen(browser, capsys):
+    assert main(["learn", "06"]) == main(["learn", "01"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("See it in a trained model: clearhead learn 06 --see") == shown.count("--see") == 1
+
+
+def test_what_a_note_speaks_of_is_opened_in_the_page(browser, capsys):
+    assert main(["learn", "06", "--see"]) == 0
+    address = state_folder().as_uri() + "/notes/en/explore.html#l=6&mean=6.0,6.1,6.2,6.3&v=lines&q=1"
+    assert browser == [address]
+    assert capsys.readouterr().out.startswith("Opened in the browser, where a trained model shows it: Cross-attention")
+    assert recorded().read == frozenset()
+    browser.append("fail")
+    assert main(["learn", "03", "--see", "--language", "ko"]) == 0
+    assert "브라우저에서 여세요: file://" in capsys.readouterr().out

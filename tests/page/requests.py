@@ -45,11 +45,11 @@ HEADERS = (
 )  # fmt: skip
 
 
-def drawn(draw: random.Random, server: Server) -> bytes:
-    """One request, more or less well formed."""
+def drawn(draw: random.Random, server: Server) -> tuple[bytes, bool]:
+    """One request, more or less well formed, and whether it is."""
     kind = draw.random()
     if kind < 0.05:
-        return draw.randbytes(draw.randrange(1, 400))
+        return draw.randbytes(draw.randrange(1, 400)), False
     if kind < 0.5:  # what a page might ask, here and there beyond what there is
         numbers = [draw.choice((0,) * 9 + (1, 1, 2, 3, 1200, 1201, 10**6)) for _ in range(5)]
         path = draw.choice((
@@ -60,7 +60,7 @@ def drawn(draw: random.Random, server: Server) -> bytes:
     else:
         path = "".join(f"/{draw.choice(PARTS)}" for _ in range(draw.randrange(8)))
     if kind < 0.3:  # and nothing else is wrong with it
-        return _get(server, path)
+        return _get(server, path), True
     key = draw.choice((f"/{server.guard.token}",) * 6 + ("", "/" + server.guard.token[:-1], "/" + "x" * 40))
     target = f"{key}{path}{draw.choice(QUERIES)}"
     lines = [f"{draw.choice(METHODS)} {target} HTTP/{draw.choice(('1.1',) * 9 + ('1.0', '2', 'x'))}"]
@@ -68,7 +68,7 @@ def drawn(draw: random.Random, server: Server) -> bytes:
     given += [draw.choice(HEADERS) for _ in range(draw.choice((0, 0, 0, 0, 1, 2)))]
     lines += [f"{name}: {value}" for name, value in given]
     text = "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
-    return text[: draw.randrange(len(text))] if draw.random() < 0.02 else text
+    return (text[: draw.randrange(len(text))] if draw.random() < 0.02 else text), False
 
 
 def _get(server: Server, path: str) -> bytes:
@@ -102,12 +102,13 @@ def campaign(count: int, seed: int) -> tuple[collections.Counter[int], int]:
         for number in range(count):
             if number == count // 10:
                 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            request = drawn(draw, server)
+            request, well_formed = drawn(draw, server)
             if draw.random() < 0.1:
                 request = request.replace(b"/etc/passwd", f"{folder}/secret".encode())
             status, body = answered(server, request)
             found[status] += 1
             assert status < 500, (status, request, body)
+            assert status in (200, 400, 404) or not well_formed, (status, request, body)
             assert status != 200 or b"api" in request or f"{server.guard.token}/".encode() in request, request
             assert not any(x in body for x in (SECRET.encode(), b"root:x:0", b"Traceback")), (request, body[:300])
         assert server.answers.size <= CACHED

@@ -44,6 +44,15 @@ def test_what_a_browser_says_comes_from_elsewhere_is_refused(site):
     assert refused(sec_fetch_site=site) == 403
 
 
+def test_a_link_from_elsewhere_opens_the_page_and_nothing_else():
+    followed = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
+    assert refused(**followed, sec_fetch_dest="document") is None
+    assert refused(**followed, sec_fetch_dest="iframe") == 403
+    assert refused(path="/k3y/api/trace", **followed, sec_fetch_dest="document") == 403
+    assert refused(path="/wr0ng/", **followed, sec_fetch_dest="document") == 403
+    assert refused(sec_fetch_site="cross-site", sec_fetch_mode="no-cors", sec_fetch_dest="document") == 403
+
+
 @pytest.mark.parametrize("path", ["/", "", "/k3", "/k3yy/", "/K3Y/", "//k3y/", "/x/k3y/", "/가/", "/\udc80/"])
 def test_without_the_key_nothing_is_told(path):
     assert refused(path=path) == 403

@@ -65,7 +65,7 @@ def test_from_the_whole_map_to_one_weight(open_served, long_view):
     page.mouse.move(*place(page, q, k))
     row = long_view.row(q, 1)
     rank = 1 + int((row > row[k]).sum())
-    until(page, lambda: f"rank {rank:,} of 8,191" in status(page))
+    until(page, lambda: f"rank {rank:,} of {q + 1:,}" in status(page))
     weight = f"{row[k]:.4f}" if row[k] >= 5e-5 else f"{row[k]:.1e}".replace("e-0", "e-")
     assert f"weight {weight} ·" in status(page)
     assert (
@@ -140,6 +140,57 @@ def test_a_coarser_tile_stands_in_and_what_is_out_of_sight_is_called_off(open_se
     page.evaluate(look.replace("3000, 5000", "0, 100") % 0.6)
     until(page, lambda: len(page.evaluate("window.calledOff")) > 0)
     assert not any(name.startswith("1 ") for name in tiles(page))
+
+
+WEIGHTS = """([q, k, path]) => {
+    const found = path.split(".").reduce((part, name) => part[name], document.querySelector("clearhead-page"));
+    return [0, 1, 2, 3].map((i) => found.weight(q + i, k + i));
+}"""
+
+
+def test_a_mean_of_heads_is_exact_at_every_zoom(open_served, long_view):
+    q, k = 7001, 4242
+    page = open_served(f"l=0&h=0&mean=0.0,0.1&w={k - 5},{q - 5},20")
+    until(page, lambda: f"0 {q // 256} {k // 256}" in tiles(page))
+    mean = long_view.average().weights(rows=slice(q, q + 4), cols=slice(k, k + 4))
+    shown = page.evaluate(WEIGHTS, [q, k, "context.map"])
+    assert [x["kind"] for x in shown] == ["exact"] * 4
+    np.testing.assert_allclose([x["value"] for x in shown], np.diagonal(mean), rtol=1e-6)
+    page.evaluate(f"document.querySelector('clearhead-page').context.point({{ q: {q}, k: {k} }})")
+    row = long_view.average().weights(rows=slice(q, q + 1))[0]
+    rank = 1 + int((row > row[k]).sum())
+    until(page, lambda: f"rank {rank:,} of {q + 1:,}" in status(page))
+    page.evaluate("document.querySelector('clearhead-page').context.store.set({ window: [4000, 5000, 0.26] })")
+    until(page, lambda: any(name.startswith("2 ") for name in tiles(page)))
+    level, row_of_tiles, column = map(int, next(name for name in tiles(page) if name.startswith("2 ")).split())
+    rows, cols = (slice(at * 1024, min((at + 1) * 1024, N)) for at in (row_of_tiles, column))
+    expected = long_view.average().tile(
+        rows=rows, cols=cols, size=tuple(-(-(x.stop - x.start) // 4) for x in (rows, cols))
+    )
+    found = page.evaluate(
+        "place => Array.from(document.querySelector('clearhead-page').context.map.tiles.get(...place).weights)",
+        [level, row_of_tiles, column],
+    )
+    np.testing.assert_allclose(np.array(found).reshape(expected.shape), np.nan_to_num(expected, nan=-1), rtol=2e-6)
+
+
+def test_a_difference_is_exact_at_every_zoom(open_served, long_view):
+    q, k = 7001, 4242
+    page = open_served(f"l=0&h=0&v=compare&with=0.1&w={k - 5},{q - 5},20")
+    here = "[...document.querySelector('clearhead-page').compare.map.tiles.here.keys()]"
+    until(page, lambda: f"0 {q // 256} {k // 256}" in page.evaluate(here))
+    rows, cols = slice(q, q + 4), slice(k, k + 4)
+    expected = np.diagonal(long_view.weights(0, rows, cols) - long_view.weights(1, rows, cols))
+    shown = page.evaluate(WEIGHTS, [q, k, "compare.map"])
+    assert [x["kind"] for x in shown] == ["exact"] * 4
+    np.testing.assert_allclose([x["value"] for x in shown], expected, rtol=1e-5, atol=1e-9)
+    scales = page.evaluate(
+        """['a', 'b'].map((name) => {
+            const { scale, peak } = document.querySelector('clearhead-page').compare[name].scene();
+            return [scale.low, scale.high, peak];
+        })"""
+    )
+    assert scales[0] == scales[1]  # one legend for both
 
 
 def test_rows_and_columns_of_a_chosen_word_are_exact(open_served, long_view):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 import webbrowser
+from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from tests.page.conftest import WORDS, seen
@@ -22,10 +26,23 @@ def opened(monkeypatch) -> list[str]:
     return addresses
 
 
+def until_opened(opened: list[str]) -> None:
+    """A browser is asked for in a thread of its own."""
+    for _ in range(200):
+        if opened:
+            return
+        time.sleep(0.01)
+    pytest.fail("no browser was asked for")
+
+
 def test_outside_of_a_notebook_a_browser_is_opened_at_the_address_that_is_said(opened, capsys):
     server = seen(13, tokens=WORDS).show(block=False, language="en", title="the cat")
     said = capsys.readouterr().out
-    assert opened == [server.url]
+    until_opened(opened)
+    path = Path(url2pathname(urlsplit(opened[0]).path))
+    assert f'content="0; url={server.url}"' in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600  # nobody else reads the key, nor sees it among a browser's arguments
+    path.unlink()
     assert said == f"the page is at {server.url}\n"
     assert server.answers.header["title"] == "the cat"
     server.close()

@@ -250,3 +250,25 @@ def test_odd_traces_have_decent_views(open_page: Open, tmp_path, odd):
         until(page, lambda name=name: page.locator(".stage").get_attribute("data-view") == name.lower())
         assert status(page)
     assert ("Compare" in page.locator(".views").inner_text()) == (odd != "one")
+
+
+def test_lines_scroll_to_the_chosen_query(open_page: Open, tmp_path):
+    path = seen(90, 2, tokens=[f"t{i}" for i in range(90)]).to_html(tmp_path / "long.html")
+    page = open_page(path, "h=1&v=lines&q=80")
+    seen_rows = """(() => {
+        const { seen } = document.querySelector('clearhead-page').lines;
+        return [(seen.scrolled) / 24, (seen.scrolled + seen.height - 34) / 24];
+    })()"""
+    until(page, lambda: page.evaluate(seen_rows)[0] > 0)
+    for query in (80, 3, 40, 41):
+        page.evaluate(f"document.querySelector('clearhead-page').context.store.set({{ query: {query} }})")
+        until(page, lambda query=query: page.evaluate(seen_rows)[0] <= query < page.evaluate(seen_rows)[1])
+
+
+def test_layers_speak_the_language_of_the_page(open_page: Open, tmp_path):
+    path = pages.write(tmp_path / "names.html", [("layer 0", seen(5)), ("mine", seen(5, seed=2))], language="ko")
+    page = open_page(path)
+    assert page.locator(".layer-name").all_inner_texts() == ["층 0", "mine"]
+    page.locator(".bar button", has_text="English").click()
+    assert page.locator(".layer-name").all_inner_texts() == ["layer 0", "mine"]
+    assert "layer 0" in page.locator(".head h2").inner_text() or "mine" in page.locator(".head h2").inner_text()

@@ -128,7 +128,7 @@ def test_a_real_kernel_shows_a_long_view_in_chromium(browser: Browser, tmp_path)
             frame.evaluate("document.querySelector('clearhead-page').context.store.set({ layer: 0, head: 1 })")
             until(page, lambda: frame.locator(".head h2").inner_text().startswith("layer 0 · head 1"))
             frame.evaluate(point)
-            until(page, lambda: f"rank {better + 1:,} of 3,001" in frame.locator(".status").inner_text())
+            until(page, lambda: f"rank {better + 1:,} of 2,901" in frame.locator(".status").inner_text())
             look = "document.querySelector('clearhead-page').context.store.set({ window: [1200, 2800, 2] })"
             frame.evaluate(look)
             here = "[...document.querySelector('clearhead-page').context.map.tiles.here.keys()]"

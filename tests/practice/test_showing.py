@@ -12,9 +12,12 @@ from rich.console import Console
 
 from clearhead import practice
 from clearhead.languages import LANGUAGES
+from clearhead.learn import seeing
+from clearhead.learn.notes import asked_note
 from clearhead.practice import exercises, showing
 from clearhead.practice.examples import example
 from clearhead.practice.exercise import Call, Part
+from clearhead.practice.verdict import Verdict
 
 right = exercises.load("softmax").parts[0].solution
 
@@ -61,6 +64,15 @@ def test_the_note_that_explains_it_is_named():
         practice.check("softmax", not_divided)
     )
     assert "learn" not in str(practice.check("softmax", right))
+
+
+def test_what_is_seen_in_a_trained_model_is_linked():
+    for name, note in showing.SEEN.items():
+        exercise = exercises.load(name)
+        verdict = Verdict(exercise=exercise, kind="right", said=())
+        assert f"`clearhead learn {note} --see`" in str(verdict)
+        assert seeing.is_seen(asked_note(note))
+    assert "--see" not in str(practice.check("softmax", right))
 
 
 def test_html_from_the_learner_is_escaped():

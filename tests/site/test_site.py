@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from docs.site import live
 from docs.site.sources import places
 from playwright.sync_api import Page, expect
 from tests.site.conftest import Open
@@ -55,7 +56,9 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Links]:
-    return {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    """The pages of the site itself; the live examples it links to have tests of their own."""
+    own = (path for path in site.rglob("*.html") if path.parent.name != live.FOLDER)
+    return {path: Links(path.read_text(encoding="utf-8")) for path in own}
 
 
 def results(page: Page, query: str) -> list[str]:
@@ -82,7 +85,7 @@ class TestLinks:
                     continue
                 there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
                 assert there.is_file(), f"{path.relative_to(site)} leads to {target}, which is not there"
-                if parts.fragment and there.suffix == ".html":
+                if parts.fragment and there in pages:
                     assert unquote(parts.fragment) in pages[there].ids, f"{path.relative_to(site)}: {target}"
 
     def test_everything_a_page_loads_comes_with_it(self, site, pages):
@@ -163,7 +166,7 @@ class TestLanguages:
 
     def test_every_page_has_a_switch_to_the_same_page(self, site, pages):
         for language, other in zip(LANGUAGES, LANGUAGES[::-1], strict=True):
-            for path in (site / language).rglob("*.html"):
+            for path in (page for page in pages if page.is_relative_to(site / language)):
                 same = site / other / path.relative_to(site / language)
                 assert same in {(path.parent / target).resolve() for target in pages[path].targets}
 

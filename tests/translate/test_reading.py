@@ -52,7 +52,7 @@ def test_a_form_that_is_not_known_of_a_word_that_is(word, meant):
     assert unspelled(word, vocabulary, "all").ko.endswith(f"비슷한 단어: {meant}")
 
 
-@pytest.mark.parametrize("word", ["배를", "나갔다"])
+@pytest.mark.parametrize("word", ["배를", "나섰다"])
 def test_what_only_looks_like_a_verb(word):
     assert "비슷한 단어도 없습니다" in unspelled(word, Vocabulary(["나", "##를", "##다"]), "all").ko
 

@@ -7,7 +7,7 @@ import sys
 
 from clearhead import advice
 from clearhead.languages import RefusedError, Said
-from clearhead.learn import words
+from clearhead.learn import seeing, words
 from clearhead.learn.notes import NOTES, Note, asked_note
 from clearhead.learn.words import DESCRIPTION as DESCRIPTION
 
@@ -16,16 +16,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = words.EXAMPLES(program=parser.prog)
     parser.set_defaults(prog=parser.prog)
     parser.add_argument("note", nargs="?", metavar="NOTE", help=words.OPTIONS["note"]())
-    parser.add_argument("--pager", action="store_true", help=words.OPTIONS["pager"]())
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--pager", action="store_true", help=words.OPTIONS["pager"]())
+    how.add_argument("--see", action="store_true", help=words.OPTIONS["see"]())
 
 
 def run(options: argparse.Namespace) -> int:
     if options.note is None:
-        if options.pager:
-            raise argparse.ArgumentError(None, words.NEEDS_NOTE())
+        if options.pager or options.see:
+            raise argparse.ArgumentError(None, words.NEEDS_NOTE(option="--see" if options.see else "--pager"))
         list_notes(options.prog)
         return 0
     note = asked_note(options.note)
+    if options.see:
+        open_what_is_seen(note)
+        return 0
     if options.pager:
         from clearhead.learn.terminal import show
 
@@ -34,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
         open_page(note, options.prog)
     remember(note)
     print(words.EXERCISES(exercises=", ".join(note.exercises), command=f"{advice.program()} practice"))
+    if seeing.is_seen(note):
+        print(words.SEE(command=f"{options.prog} {note.number} --see"))
     return 0
 
 
@@ -72,6 +79,15 @@ def open_page(note: Note, program: str) -> None:
     if not webbrowser.open(page.as_uri()):
         raise RefusedError(words.NO_BROWSER.filled(page=page, program=program, number=note.number))
     print(words.OPENED(title=note.title(), page=page))
+
+
+def open_what_is_seen(note: Note) -> None:
+    """Open the page of a trained model where it shows what a note speaks of, and say where that is."""
+    import webbrowser
+
+    address = seeing.address_of(note)
+    opened = webbrowser.open(address)
+    print((words.SEEN if opened else words.TO_BE_SEEN)(title=note.title(), address=address))
 
 
 def remember(note: Note) -> None:

@@ -22,6 +22,7 @@ examples:
   {program}
   {program} 01
   {program} 02 --pager
+  {program} 06 --see
   {program} 02 --language ko
 """,
     """\
@@ -29,12 +30,17 @@ examples:
   {program}
   {program} 01
   {program} 02 --pager
+  {program} 06 --see
   {program} 02 --language en
 """,
 )
 OPTIONS = {
     "note": Said("the number of a note, 01 to 08", "노트 번호, 01부터 08까지"),
     "pager": Said("read it in the terminal", "브라우저 대신 터미널에서 읽습니다"),
+    "see": Said(
+        "open a page that shows what the note speaks of, in a trained model",
+        "노트에서 다룬 것을 학습된 모델에서 볼 수 있는 페이지를 엽니다",
+    ),
 }
 
 # The list.
@@ -56,6 +62,15 @@ EXERCISES = Said(
     "Its exercises: {exercises}\nPractise: {command}",
     "이 노트의 연습 문제: {exercises}\n연습하기: {command}",
 )
+SEE = Said("See it in a trained model: {command}", "학습된 모델에서 직접 보기: {command}")
+SEEN = Said(
+    "Opened in the browser, where a trained model shows it: {title}\n{address}",
+    "학습된 모델에서 볼 수 있도록 브라우저에서 열었습니다: {title}\n{address}",
+)
+TO_BE_SEEN = Said(
+    "A trained model shows it: {title}\nOpen in a browser: {address}",
+    "학습된 모델에서 볼 수 있습니다: {title}\n브라우저에서 여세요: {address}",
+)
 NO_BROWSER = Said(
     "no browser could be opened; open {page} yourself, or read it here with {program} {number} --pager",
     "브라우저를 열 수 없습니다. {page} 파일을 직접 열거나 {program} {number} --pager로 여기에서 읽으세요",
@@ -63,7 +78,13 @@ NO_BROWSER = Said(
 FIGURE = Said("Figure", "그림")
 
 # What is refused, and what had to be mended.
-NEEDS_NOTE = Said("--pager needs the number of a note: 01, for instance", "--pager에는 노트 번호가 필요합니다. 예: 01")
+NEEDS_NOTE = Said(
+    "{option} needs the number of a note: 02, for instance", "{option}에는 노트 번호가 필요합니다. 예: 02"
+)
+NOT_SEEN = Said(
+    "note {number} has no picture in a trained model; these have: {seen}",
+    "{number}번 노트는 모델에서 볼 그림이 없습니다. 있는 노트: {seen}",
+)
 NO_SUCH_NOTE = Said(
     "there is no note {asked!r}; they are numbered {first} to {last}",
     "{asked!r} 노트는 없습니다. {first}부터 {last}까지 있습니다",

@@ -29,6 +29,7 @@ import numpy as np
 
 from clearhead.matrices import REDUCTIONS
 from clearhead.page.content import Content
+from clearhead.page.filling import Fillings
 from clearhead.page.fitting import Detail, head_arrays, layer_entry
 from clearhead.page.packing import coded, kind_of
 from clearhead.page.reading import Layer
@@ -121,6 +122,7 @@ class Answers:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Question, Reply] = OrderedDict()
         self._size = 0
+        self.fillings = Fillings(self.layers)
         self._stamps: list[np.ndarray] = []
         entries = []
         for number, (layer, more) in enumerate(zip(self.layers, content.entries, strict=True)):
@@ -216,8 +218,13 @@ class Answers:
             return framed({"weights": row_of(layer, head, numbers[2])})
         if name == "column":
             return framed({"weights": column_of(layer, head, numbers[2])})
-        level, row, column = numbers[2:]
-        return _tile_reply(tile(layer, head, level, row, column, question.reduce), question.kind)
+        return _tile_reply(self._tile(question), question.kind)
+
+    def _tile(self, question: Question) -> np.ndarray:
+        """A tile from what is kept of its head's map, or computed."""
+        layer, head, level, row, column = question.numbers
+        kept = self.fillings.tile((layer, head), level, row, column) if question.reduce == "mean" else None
+        return tile(self.layers[layer], head, level, row, column, question.reduce) if kept is None else kept
 
 
 def _detail(layer: Layer) -> Detail:

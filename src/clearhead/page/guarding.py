@@ -37,12 +37,20 @@ class Guard(NamedTuple):
             return Refusal(400, "the address must be that of this machine")
         if headers.get("origin", "http://127.0.0.1:" + str(self.port)) not in self._names("http://"):
             return Refusal(403, "asked by another page")
-        if headers.get("sec-fetch-site", OURS[0]) not in OURS:
+        if headers.get("sec-fetch-site", OURS[0]) not in OURS and not self._is_followed(path, headers):
             return Refusal(403, "asked by another page")
         given = path.removeprefix("/").partition("/")[0]
         if not secrets.compare_digest(given.encode(errors="surrogateescape"), self.token.encode()):
             return Refusal(403, "the address lacks its key; open the one that clearhead printed")
         return None
+
+    def _is_followed(self, path: str, headers: Mapping[str, str]) -> bool:
+        """Whether somebody followed a link to the page itself, from JupyterLab for instance, into a window of its own.
+
+        Who has such a link knows the key, which is checked after this; another page cannot read what is in the window.
+        """
+        asked = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))
+        return path.count("/") == 2 and path.endswith("/") and asked == ("navigate", "document")
 
     def _names(self, scheme: str) -> tuple[str, ...]:
         return tuple(f"{scheme}{name}:{self.port}" for name in NAMES)

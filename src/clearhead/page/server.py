@@ -22,6 +22,7 @@ import anyio
 import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -120,13 +121,23 @@ def application(answers: Answers, guard: Guard) -> ASGIApp:
         answers.check(question)
         mark = _mark(run, question)
         headers = {"ETag": mark, "Cache-Control": "private, no-cache"}
+        after = None
+        if question.name == "stats" and answers.fillings.opened(place := (question.numbers[0], question.numbers[1])):
+            after = BackgroundTask(fill, place)
         if mark in (x.strip() for x in request.headers.get("if-none-match", "").split(",")):
-            return Response(status_code=304, headers=headers)
+            return Response(status_code=304, headers=headers, background=after)
         async with turn:
             if await request.is_disconnected():
                 return Response(status_code=GONE)
             reply = await anyio.to_thread.run_sync(functools.partial(answers.reply, question))
-        return Response(reply.body, media_type=reply.kind, headers=headers)
+        return Response(reply.body, media_type=reply.kind, headers=headers, background=after)
+
+    async def fill(place: tuple[int, int]) -> None:
+        """A head's map, strip by strip; whoever asks meanwhile gets the next turn."""
+        more = True
+        while more:
+            async with turn:
+                more = await anyio.to_thread.run_sync(functools.partial(answers.fillings.fill, place))
 
     app = Starlette(
         routes=[Route("/{key}/", page), Route("/{key}/api/{question:path}", answer)],

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import html
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearhead import advice
 from clearhead.languages import RefusedError, spoken
+from clearhead.names import check_options
 from clearhead.page import words
 from clearhead.page.content import Layers, gathered
 
@@ -32,6 +37,7 @@ def show(layers: Layers, *, browser: bool = True, block: bool = True, port: int 
 
     → in marimo the widget, which a cell shows that ends in it; with block=False the server; else None
     """
+    check_options("show", options, gathered)
     notebook = notebook_of(sys.modules)
     if notebook is None:
         return serve(layers, browser=browser, block=block, port=port, **options)
@@ -66,7 +72,7 @@ def serve(layers: Layers, *, browser: bool = True, block: bool = True, port: int
     print(words.ADDRESS(language, url=server.url), flush=True)
     if browser:
         # in a thread of its own: a browser of the BROWSER variable is waited for, and would wait for the server
-        threading.Thread(target=open_in_browser, args=(server.url,), daemon=True).start()
+        threading.Thread(target=open_unseen, args=(server.url,), daemon=True).start()
     if not block:
         server.start()
         return server
@@ -88,8 +94,28 @@ def open_in_browser(address: str) -> bool:
     """Open an address where there is a screen to open it on: a browser of the terminal would take that over."""
     import webbrowser
 
-    has_screen = os.name == "nt" or sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
-    return has_screen and webbrowser.open(address)
+    return has_screen() and webbrowser.open(address)
+
+
+def has_screen() -> bool:
+    return os.name == "nt" or sys.platform == "darwin" or any(os.environ.get(name) for name in DISPLAYS)
+
+
+def open_unseen(address: str) -> bool:
+    """Open an address with a key in it through a file that leads there, as everybody can see how a program was started.
+
+    The file can be read by this user alone, and is gone when this program ends. A browser installed by snap sees
+    nothing of the folder for such files, but all that is in the user's own.
+    """
+    if not has_screen():
+        return False
+    handle, name = tempfile.mkstemp(".html", "clearhead-", Path.home() if Path("/snap").is_dir() else None)
+    path = Path(name)
+    atexit.register(path.unlink, missing_ok=True)
+    with open(handle, "w", encoding="utf-8") as file:
+        url = html.escape(address)
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}"><a href="{url}">clearhead</a>\n')
+    return open_in_browser(path.as_uri())
 
 
 @contextlib.contextmanager

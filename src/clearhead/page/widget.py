@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import functools
 from collections import OrderedDict
 from typing import Any
@@ -23,6 +24,7 @@ from clearhead.page.document import document
 
 HEIGHT = 720  # pixels
 MOST = 1000  # questions that wait
+PAUSE = 0.01  # seconds, in which the kernel hears what else there is
 
 
 class PageWidget(anywidget.AnyWidget):
@@ -58,12 +60,24 @@ class PageWidget(anywidget.AnyWidget):
         (view, number), question = self._waiting.popitem(last=False)
         place = {"view": view, "id": number}
         try:
-            self.send(place, buffers=[self.answers.reply(asked(question)).body])
+            known = asked(question)
+            self.send(place, buffers=[self.answers.reply(known).body])
+            if known.name == "stats" and self.answers.fillings.opened(head := (known.numbers[0], known.numbers[1])):
+                self._fill_later(head)
         except NotAnsweredError as refused:
             self.send({**place, "error": str(refused)})
         except Exception:
             self.send({**place, "error": "this question could not be answered; the notebook says why"})
             raise
+
+    def _fill_later(self, head: tuple[int, int]) -> None:
+        """Go on with a head's map when nobody asks; a kernel without a loop never has such a moment."""
+        with contextlib.suppress(RuntimeError):
+            asyncio.get_running_loop().call_later(PAUSE, self._fill, head)
+
+    def _fill(self, head: tuple[int, int]) -> None:
+        if self._waiting or self.answers.fillings.fill(head):
+            self._fill_later(head)
 
     @functools.cached_property
     def picture(self) -> bytes:

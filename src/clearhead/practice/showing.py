@@ -26,6 +26,10 @@ AROUND_A_CELL, AROUND_A_GRID = 3, 2  # columns: a bracket on either side and a s
 RIGHT, WRONG, UNWRITTEN = "✓", "✗", "○"
 COLOURS = {RIGHT: "green", WRONG: "red", UNWRITTEN: "yellow"}
 SIDE = "padding-right:2em;vertical-align:top;text-align:left"
+SEEN = {  # exercises whose answer is seen at work in a trained model, and the note whose page shows it
+    "self_attention": "02", "multi_head_attention": "03", "causal_mask": "05", "masked_attention": "05",
+    "cross_attention": "06", "read_alignment": "06", "name_the_head": "08",
+}  # fmt: skip
 HTML_COLOURS = {RIGHT: "#2a9d5c", WRONG: "#d9534f", UNWRITTEN: "#b8860b"}
 
 
@@ -85,6 +89,9 @@ def blocks(verdict: Verdict) -> Iterator[Block]:
         yield Verbatim(words.found.PRINTED(), verdict.printed.rstrip("\n"))
     for remark in verdict.remarks:
         yield Paragraph(remark())
+    if verdict.right and exercise.name in SEEN:
+        command = f"{advice.program()} learn {SEEN[exercise.name]} --see"
+        yield Paragraph(words.found.SEE(command=f"`{command}`"), quiet=True)
     if not verdict.right and verdict.kind != "unreadable":
         note, heading = verdict.explained or exercise.explained
         command = f"{advice.program()} learn {note}"

@@ -136,7 +136,7 @@ HEADS = Words(
         "All maps share one colour scale. Heads start out alike and part during training: some count positions, others "
         "pick out words.",
         "모든 그림의 색 눈금은 같습니다. 처음에는 비슷하던 헤드들이 학습하면서 갈라져, 어떤 헤드는 위치를 세고 어떤 "
-        "헤드는 낱말을 골라냅니다.",
+        "헤드는 단어을 골라냅니다.",
     ),
 )
 CROSS_ATTENTION = Words(

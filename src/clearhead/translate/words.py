@@ -68,7 +68,7 @@ OPTIONS = {
     "texts": Said(
         "what to translate: words without spaces in them are one sentence together; if one has spaces, as in quotes, "
         "each is a text of its own; - reads one text a line from standard input",
-        "번역할 글. 띄어쓰기 없는 낱말만 주면 모두 이어서 한 문장으로 보고, 따옴표로 묶은 글이 하나라도 있으면 각각을 "
+        "번역할 글. 띄어쓰기 없는 단어만 주면 모두 이어서 한 문장으로 보고, 따옴표로 묶은 글이 하나라도 있으면 각각을 "
         "따로 번역합니다. -를 주면 표준 입력에서 한 줄에 하나씩 읽습니다",
     ),
     "task": Said("what to learn, or what the model must know", "학습할 내용, 또는 모델이 알아야 할 내용"),
@@ -256,7 +256,7 @@ NOBODY_ELSE = Said(
 SEVERAL_MEANINGS = Said(
     "it is not sure of this: a word has several meanings, and more than one makes sense here: {word} ({meanings}) "
     "{predicate}",
-    "이 번역은 확실하지 않습니다. 뜻이 여럿인 낱말인데 어느 뜻으로 읽어도 말이 됩니다: {word}({meanings}) {predicate}",
+    "이 번역은 확실하지 않습니다. 뜻이 여럿인 단어인데 어느 뜻으로 읽어도 말이 됩니다: {word}({meanings}) {predicate}",
 )
 OTHER_MEANING = Said(
     "it is not sure of this: it took a word in a meaning that does not go with the one beside it: {word} {predicate}",

@@ -350,6 +350,7 @@ class View:
         """
         from clearhead.page import write
 
+        names.check_options("to_html", options, write)
         return write(path, [(name, self)], **options)
 
     def show(self, *, name: str = "layer 0", **options: Any) -> Any:

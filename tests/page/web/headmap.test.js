@@ -29,6 +29,11 @@ test("ranks count from the strongest", () => {
   assert.equal(coarse.rank(1, 3), null);
 });
 
+test("masked keys are not counted among those that a query may see", () => {
+  assert.deepEqual([0, 1, 2].map((q) => exact.visible(q)), [1, 2, 3]);
+  assert.equal(coarse.visible(0), null);
+});
+
 test("a place is exact if it is among the strongest, else the mean of its cell", () => {
   const { value, kind } = coarse.weight(1, 1);
   assert.equal(kind, "exact");

@@ -68,6 +68,24 @@ test("a row that is looked at is asked for once, and exact when it is there", as
   assert.equal((await made.row(0, 0, 7)).weights[9], 0);
 });
 
+test("a head that nobody waits for any more is called off", async () => {
+  const signals = [];
+  const { source: made } = source();
+  const answer = made.ask;
+  made.ask = (question, signal) => {
+    signals.push(signal);
+    return question.startsWith("head/0/1") ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("called off")))) : answer(question, signal);
+  };
+  const left = made.head(0, 1);
+  made.callOff([{ layer: 0, head: 0 }]);
+  await assert.rejects(left, /called off/);
+  assert.equal(signals[0].aborted, true);
+  assert.equal(made.heads.size, 0);
+  await made.head(0, 0);
+  made.callOff([]);
+  assert.equal(made.heads.size, 1); // one that is open stays
+});
+
 test("a column likewise", async () => {
   const { source: made } = source();
   const map = await made.head(0, 0);

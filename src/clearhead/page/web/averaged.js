@@ -1,7 +1,10 @@
-// The mean of several heads, as one map: exact where every head is; else of cells, and of the strongest keys of any.
+// The mean of several heads, as one map: exact where every head is; else of cells, and of the strongest keys of any. Of
+// heads that a server knows, tiles, rows and columns of the mean are asked for, and exact.
 
-import { HIGHEST, LOWEST, MASKED, NOT_A_NUMBER, encoded } from "./codec.js";
+import { HIGHEST, LOWEST, MASKED, NOT_A_NUMBER, codeValues, encoded } from "./codec.js";
 import { HeadMap } from "./headmap.js";
+import { RemoteMap } from "./remotemap.js";
+import { Tiles } from "./tiles.js";
 
 const DECADES = 1e6;
 const HIDDEN = -1;
@@ -14,40 +17,6 @@ const HIDDEN = -1;
 export function averaged(maps) {
   if (maps.length === 1) return maps[0];
   return maps.every(({ exact }) => exact) ? ofWeights(maps) : ofCells(maps);
-}
-
-/** A mean whose strongest keys are not all exact, since not every head knows each of them. */
-class MeanMap extends HeadMap {
-  /**
-   * @param {HeadMap} like
-   * @param {{ low: number, high: number }} range
-   * @param {Map<string, import("./codec.js").Numbers>} arrays
-   * @param {Uint8Array} certain  of each strongest key, whether its mean is exact
-   */
-  constructor(like, range, arrays, certain) {
-    super(/** @type {any} */ (like), /** @type {any} */ (range), arrays);
-    this.certain = certain;
-  }
-
-  /** @type {HeadMap["weight"]} */
-  weight(q, k) {
-    const known = super.weight(q, k);
-    const at = this.place(q, k);
-    return at >= 0 && !this.certain[at] ? { value: known.value, kind: "mean" } : known;
-  }
-
-  /** Some key that no head counts among its strongest may be stronger on the mean. @returns {null} */
-  rank() {
-    return null;
-  }
-
-  /** @type {HeadMap["strongest"]} */
-  strongest(position, direction, count) {
-    return super.strongest(position, direction, count).map((partner) => {
-      const at = direction === "from" ? this.place(position, partner.position) : this.place(partner.position, position);
-      return at >= 0 && !this.certain[at] ? { ...partner, exact: false } : partner;
-    });
-  }
 }
 
 /**
@@ -78,7 +47,40 @@ function ofCells(maps) {
     ["cells", encoded(cells, range.low, range.high)], ["top_indices", indices], ["top_weights", weights],
     ["entropy", mean(maps.map(({ entropy }) => entropy))], ["received", mean(maps.map(({ received }) => received))],
   ]));
-  return new MeanMap(like, range, arrays, certain);
+  const asked = maps.filter((map) => map instanceof RemoteMap);
+  const map = asked.length === maps.length ? ofRemote(asked, range, arrays) : new HeadMap(/** @type {any} */ (like), /** @type {any} */ (range), arrays);
+  map.certain = certain;
+  return map;
+}
+
+/**
+ * The mean of heads of which more can be asked: of their tiles, rows and columns, which are exact.
+ * @param {RemoteMap[]} maps
+ * @param {{ low: number, high: number }} range
+ * @param {Map<string, import("./codec.js").Numbers>} arrays
+ */
+function ofRemote(maps, range, arrays) {
+  const [like] = maps;
+  /** @type {import("./remotemap.js").AskLine} */
+  const line = async (...asked) => mean(await Promise.all(maps.map((map) => map.ask(...asked))));
+  /** @type {import("./tiles.js").AskTile} */
+  const tile = async (...asked) => {
+    const tiles = await Promise.all(maps.map((map) => map.askTile(...asked)));
+    return weighedTile(tiles[0], mean(tiles.map(({ weights }) => /** @type {Float32Array} */ (weights))));
+  };
+  const tiles = like.tiles && new Tiles(like, like.tiles.levels, like.tiles.base, tile, like.news);
+  return new RemoteMap(/** @type {any} */ (like), /** @type {any} */ (range), arrays, tiles, { line, tile, news: like.news });
+}
+
+/**
+ * A tile at the place of another, of these weights.
+ * @param {import("./tiles.js").Tile} place
+ * @param {Float32Array} weights
+ * @returns {import("./tiles.js").Tile}
+ */
+function weighedTile({ level, row, column, rows, columns }, weights) {
+  const { low, high } = rangeOf(weights);
+  return { level, row, column, rows, columns, weights, codes: encoded(weights, low, high), values: codeValues(low, high) };
 }
 
 /**

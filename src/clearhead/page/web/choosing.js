@@ -88,6 +88,7 @@ export function listed(layers, heads, say) {
 
 /**
  * What a head is compared with unless it is said: the same head of another trace, else the next one that goes with it.
+ * One of which everything that is known without opening it is the same, as below an ablation, is passed over.
  * @param {LayerInfo[]} layers
  * @param {HeadPlace} place
  * @returns {string[]}
@@ -96,8 +97,11 @@ export function comparable(layers, { layer, head }) {
   const own = layers[layer];
   const sameLayer = (/** @type {number} */ i) => layers[i].trace !== own.trace && layers[i].stack === own.stack && layers[i].name === own.name;
   const twin = layers.findIndex((_, i) => sameLayer(i) && goesWith(layers, { layer: i, head }, layer));
-  if (twin >= 0) return [nameOf({ layer: twin, head })];
+  const differs = (/** @type {HeadPlace} */ other) => JSON.stringify(layers[other.layer].heads[other.head]) !== JSON.stringify(own.heads[head]);
+  if (twin >= 0 && differs({ layer: twin, head })) return [nameOf({ layer: twin, head })];
   const all = layers.flatMap((info, i) => (goesWith(layers, { layer: i, head: 0 }, layer) ? info.heads.map((_, j) => nameOf({ layer: i, head: j })) : []));
-  const next = all[(all.indexOf(nameOf({ layer, head })) + 1) % all.length];
-  return next === nameOf({ layer, head }) ? [] : [next];
+  const at = all.indexOf(nameOf({ layer, head }));
+  const others = [...all.slice(at + 1), ...all.slice(0, at)];
+  const next = others.find((name) => differs(headOf(name))) ?? others[0];
+  return next ? [next] : [];
 }

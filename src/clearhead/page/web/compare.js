@@ -5,7 +5,7 @@ import { goesWith, headOf, nameOf, together } from "./choosing.js";
 import { element, fillMenu, menu } from "./context.js";
 import { DifferenceMap } from "./difference.js";
 import { moved } from "./exporting.js";
-import { paintScale } from "./mappaint.js";
+import { paintScale, scaleIn } from "./mappaint.js";
 import { MapPane, coloursOf } from "./pane.js";
 import { scaleOf } from "./palettes.js";
 import { shortTitle } from "./panel.js";
@@ -24,6 +24,12 @@ class OneOfTwo extends MapPane {
     const maps = a && b ? [a, b] : [map];
     const high = Math.max(...maps.map((one) => one.largest(!state.first) || one.high));
     return scaleOf(state.scale, Math.min(...maps.map(({ low }) => low)), high);
+  }
+
+  /** @param {import("./headmap.js").HeadMap} map */
+  peakOf(map) {
+    const { map: a, otherMap: b } = this.context;
+    return a && b ? Math.max(a.peak, b.peak) : map.peak;
   }
 }
 
@@ -44,14 +50,16 @@ export class CompareView {
     this.swap = button(() => this.exchange(), "⇄");
     this.note = element("p", { class: "pixel quiet" });
     this.legend = element("canvas", { class: "legend", "aria-hidden": "true" });
+    this.drawn = ""; // what the legend was drawn for
     this.names = { a: element("h3"), b: element("h3"), d: element("h3") };
     this.root = element("div", { class: "compare" },
       element("div", { class: "with" }, this.swap, element("b", {}, "B"), this.layer.whole, this.head.whole, this.legend, this.note),
       ...(/** @type {const} */ ([["a", this.a], ["b", this.b], ["d", this.difference]])).map(([area, pane]) => element("figure", { class: `one ${area}` }, this.names[area], pane.canvas)),
     );
+    context.onMap.push(() => this.drawLegend()); // after the panes, which know their scale by now
     context.store.listen((changed) => {
       if (changed.has("language")) this.name();
-      if (["theme", "palette", "scale", "first"].some((name) => changed.has(/** @type {any} */ (name)))) this.drawLegend();
+      if (["theme", "palette", "scale", "first", "window"].some((name) => changed.has(/** @type {any} */ (name)))) this.drawLegend();
     });
   }
 
@@ -59,6 +67,7 @@ export class CompareView {
   open() {
     const { map, otherMap, view } = this.context;
     if (view !== "compare" || !map || !otherMap) return;
+    this.map?.tiles?.leave();
     this.map = new DifferenceMap(map, otherMap);
     this.name();
   }
@@ -91,10 +100,14 @@ export class CompareView {
 
   /** What the colours of A and B mean; the difference has its own legend. */
   drawLegend() {
-    const scale = this.context.map && this.a.scaleFor(this.context.map);
-    if (!scale) return;
-    const surface = new CanvasSurface(this.legend, 128, 26, devicePixelRatio * this.difference.unit);
+    const scene = this.context.view === "compare" ? this.a.scene() : null;
+    if (!scene) return;
+    const scale = scaleIn(scene);
     const { theme, state } = this.context;
+    const drawn = `${scale.kind} ${scale.low} ${scale.high} ${state.palette} ${theme} ${this.difference.unit}`;
+    if (drawn === this.drawn) return; // panning changes nothing
+    this.drawn = drawn;
+    const surface = new CanvasSurface(this.legend, 128, 26, devicePixelRatio * this.difference.unit);
     paintScale(surface, { scale, palette: state.palette, theme, colours: coloursOf(this.root) }, { x: 2, y: 2, width: 124 });
   }
 
@@ -143,6 +156,6 @@ export class CompareView {
       if (scene) moved(surface, x, y, () => pane.paint(surface, { ...scene, hover: null }));
     }
     const scene = this.a.scene();
-    if (scene) paintScale(surface, scene, { x: 2, y: 0, width: 124 });
+    if (scene) paintScale(surface, { ...scene, scale: scaleIn(scene) }, { x: 2, y: 0, width: 124 });
   }
 }

@@ -2,7 +2,7 @@
 
 import { averaged } from "./averaged.js";
 import { headOf, nameOf, together } from "./choosing.js";
-import { say } from "./strings.js";
+import { layerNamed, say } from "./strings.js";
 import { asText, numbered } from "./tokens.js";
 
 /** @typedef {import("./headmap.js").HeadMap} HeadMap */
@@ -35,7 +35,15 @@ export class Context {
     /** @type {Map<string, import("./tokens.js").Piece[]>} */
     this.texts = new Map();
     this.system = matchMedia("(prefers-color-scheme: dark)");
+    this.given = source.header.layers.map(({ name }) => name); // what the layers were called when the page was made
+    this.nameLayers();
+    store.listen((changed) => changed.has("language") && this.nameLayers()); // before any view hears of it
     source.onNews.push(() => this.onHover.forEach((listener) => listener()));
+  }
+
+  /** Layers speak the page's language. */
+  nameLayers() {
+    this.layers.forEach((layer, i) => (layer.name = layerNamed(this.state.language, this.given[i])));
   }
 
   get state() {
@@ -142,10 +150,12 @@ export class Context {
     const compared = this.view === "compare" ? other.map(headOf) : [];
     const asked = (this.asked = this.wanted);
     this.failure = "";
+    this.source.callOff([...this.chosen, ...compared]);
     try {
       const map = await this.mean(this.chosen);
       const otherMap = compared.length ? await this.mean(compared) : null;
       if (asked !== this.asked) return;
+      if (this.openMap?.certain) this.openMap.tiles?.leave(); // a mean is nobody else's, as a head is
       this.openMap = map;
       this.otherMap = otherMap;
       this.opened = asked;

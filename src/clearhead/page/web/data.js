@@ -24,6 +24,7 @@ import { RemoteSource, asJson, askServer, askThrough } from "./remote.js";
  * @property {() => Promise<string[][]>} tokens  every list of labels
  * @property {(layer: number) => Promise<Uint8Array[]>} stamps  the small maps of a layer's heads, as codes
  * @property {(layer: number, head: number) => Promise<HeadMap>} head
+ * @property {(wanted: { layer: number, head: number }[]) => void} callOff  heads other than these need not be opened any more
  * @property {(layer: number, head: number, query: number) => Promise<{ weights: Float32Array, exact: boolean }>} row  all weights of a query, 0 where masked
  * @property {(layer: number, head: number, query: number, key: number) => Promise<import("./headmap.js").Weight>} exact  one weight, as exact as it can be had
  * @property {(() => void)[]} onNews  who wants to hear that more of an open head is known
@@ -86,6 +87,9 @@ class FileSource {
     /** @type {(() => void)[]} */
     this.onNews = []; // a file has no more to tell
   }
+
+  /** A head of a file is open as soon as it is asked for. */
+  callOff() {}
 
   /** @type {Source["row"]} */
   async row(layer, head, query) {

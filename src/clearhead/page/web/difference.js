@@ -1,6 +1,8 @@
 // What one head has more of than another: a map of signed numbers, asked and drawn like a map of weights.
 
 import { HIGHEST, LOWEST, MASKED, NOT_A_NUMBER } from "./codec.js";
+import { RemoteMap } from "./remotemap.js";
+import { TILE, Tiles } from "./tiles.js";
 
 /** @typedef {import("./headmap.js").HeadMap} HeadMap */
 
@@ -34,6 +36,7 @@ export class DifferenceMap {
     this.topWeights = known?.weights;
     this.keys = known ? a.keys + b.keys : 0;
     this.peak = known ? largestOf(known.weights) : this.high;
+    this.tiles = tilesOf(a, b);
     this.entropy = new Float32Array(0);
     this.received = new Float32Array(0);
     this.signed = true;
@@ -83,12 +86,51 @@ export class DifferenceMap {
    * @returns {import("./headmap.js").Weight}
    */
   weight(q, k) {
+    const tile = this.tiles?.get(0, Math.floor(q / TILE), Math.floor(k / TILE));
+    if (tile?.weights) return told(tile.weights[(q % TILE) * tile.columns + (k % TILE)]);
     const [a, b] = [this.a.weight(q, k), this.b.weight(q, k)];
     if (a.kind === "masked" && b.kind === "masked") return { value: 0, kind: "masked" };
     if (a.kind === "nan" || b.kind === "nan") return { value: NaN, kind: "nan" };
     const exact = [a.kind, b.kind].every((kind) => kind === "exact" || kind === "masked");
     return { value: a.value - b.value, kind: exact ? "exact" : "mean" };
   }
+}
+
+/**
+ * A difference as it is told.
+ * @param {number} value  a negative infinity is masked
+ * @returns {import("./headmap.js").Weight}
+ */
+function told(value) {
+  if (value === -Infinity) return { value: 0, kind: "masked" };
+  return Number.isNaN(value) ? { value, kind: "nan" } : { value, kind: "exact" };
+}
+
+/**
+ * The tiles of a difference, where both heads are asked for theirs; null where what is here is all there is.
+ * @param {HeadMap} a
+ * @param {HeadMap} b
+ */
+function tilesOf(a, b) {
+  if (!(a instanceof RemoteMap && b instanceof RemoteMap && a.tiles && b.tiles)) return null;
+  /** @type {import("./tiles.js").AskTile} */
+  const ask = async (...place) => {
+    const [one, two] = await Promise.all([a.askTile(...place), b.askTile(...place)]);
+    const { level, row, column, rows, columns } = one;
+    const weights = minus(/** @type {Float32Array} */ (one.weights), /** @type {Float32Array} */ (two.weights));
+    const high = largestOf(weights) || 1;
+    return { level, row, column, rows, columns, weights, codes: signedCodes(weights, high), values: signedValues(high) };
+  };
+  return new Tiles(a, a.tiles.levels, a.tiles.base, ask, a.news);
+}
+
+/**
+ * Weight by weight, a − b, where below zero is masked: what is so in both is a negative infinity.
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ */
+function minus(a, b) {
+  return a.map((weight, i) => (weight < 0 && b[i] < 0 ? -Infinity : (weight < 0 ? 0 : weight) - (b[i] < 0 ? 0 : b[i])));
 }
 
 /**

@@ -39,7 +39,8 @@ export function pixelNote({ map, source, state, say }, scale = 0) {
   const cell = map.cellAt(scale);
   if (cell.computed) {
     const strips = map.by_q > cell.by_q ? say("strips_mean", { by_q: map.by_q, by_k: map.by_k }) : "";
-    return say(cell.by_q * cell.by_k === 1 ? "pixel_exact" : "pixel_computed", { by_q: cell.by_q, by_k: cell.by_k }) + strips;
+    const heads = map.certain ? say("entropy_of_heads") : "";
+    return say(cell.by_q * cell.by_k === 1 ? "pixel_exact" : "pixel_computed", { by_q: cell.by_q, by_k: cell.by_k }) + strips + heads;
   }
   const kind = map.exact ? "exact" : state.choice.length ? "averaged" : map.single ? "single" : "mean";
   return say(`pixel_${kind}`, { by_q: map.by_q, by_k: map.by_k, keys: source.header.keys });

@@ -61,6 +61,8 @@ export class HeadMap {
     this.topWeights = /** @type {Float32Array | undefined} */ (arrays.get("top_weights"));
     this.keys = this.topIndices ? this.topIndices.length / layer.n_q : 0;
     this.peak = this.topWeights ? this.topWeights.reduce((best, weight) => (weight > best ? weight : best), 0) : head.high;
+    /** @type {Uint8Array | null} of a mean, which of the strongest keys are exact: not every head knows each of them */
+    this.certain = null;
     this.signed = false; // a difference is
     /** @type {import("./tiles.js").Tiles | null} */
     this.tiles = null; // of a map that is computed as it is looked at
@@ -109,7 +111,7 @@ export class HeadMap {
    */
   weight(q, k) {
     const known = this.place(q, k);
-    if (known >= 0 && this.topWeights) return { value: this.topWeights[known], kind: "exact" };
+    if (known >= 0 && this.topWeights) return { value: this.topWeights[known], kind: this.isCertain(known) ? "exact" : "mean" };
     const code = this.code(q, k);
     if (code === MASKED) return { value: 0, kind: "masked" };
     if (code === NOT_A_NUMBER) return { value: NaN, kind: "nan" };
@@ -134,7 +136,12 @@ export class HeadMap {
    * @param {number} k
    */
   isExact(q, k) {
-    return this.exact || this.place(q, k) >= 0;
+    return this.exact || this.isCertain(this.place(q, k));
+  }
+
+  /** Whether one of the strongest keys, by its place in the arrays of them, is exact. @param {number} place */
+  isCertain(place) {
+    return place >= 0 && (!this.certain || this.certain[place] === 1);
   }
 
   /**
@@ -155,6 +162,7 @@ export class HeadMap {
    * @returns {number | null}
    */
   rank(q, k) {
+    if (this.certain) return null; // some key that no head counts among its strongest may be stronger on the mean
     if (!this.weights) {
       const known = this.place(q, k);
       return known < 0 ? null : known - q * this.keys + 1;
@@ -163,6 +171,15 @@ export class HeadMap {
     let better = 0;
     for (let i = q * this.n_k; i < (q + 1) * this.n_k; i++) if (this.weights[i] > own) better++;
     return better + 1;
+  }
+
+  /**
+   * How many keys a query may see; null where that is not known.
+   * @param {number} q
+   * @returns {number | null}
+   */
+  visible(q) {
+    return this.weights ? unmasked(this.weights.subarray(q * this.n_k, (q + 1) * this.n_k)) : null;
   }
 
   /**
@@ -217,8 +234,9 @@ export class HeadMap {
     for (let other = 0; other < weights.length; other++) {
       const weight = weights[other];
       if (!(weight > 0) || (found.length === count && weight <= found[count - 1].weight)) continue;
-      const exact = direction === "from" ? this.isExact(position, other) : this.isExact(other, position);
-      if (!exact && !this.single) continue; // the mean of a cell is nobody's weight
+      const [q, k] = direction === "from" ? [position, other] : [other, position];
+      const exact = this.isExact(q, k);
+      if (!exact && !this.single && this.place(q, k) < 0) continue; // the mean of a cell is nobody's weight
       let at = found.length;
       while (at > 0 && found[at - 1].weight < weight) at--;
       found.splice(at, 0, { position: other, weight, exact });
@@ -226,4 +244,14 @@ export class HeadMap {
     }
     return found;
   }
+}
+
+/**
+ * How many of some weights are not masked.
+ * @param {Float32Array} weights
+ */
+export function unmasked(weights) {
+  let count = 0;
+  for (const weight of weights) if (!(weight < 0)) count++;
+  return count;
 }

@@ -18,10 +18,11 @@ export class LinesView {
     this.context = context;
     this.canvas = element("canvas", { role: "img" });
     this.root = element("div", { class: "lines", tabindex: "0" }, this.canvas);
+    this.revealing = false;
     this.onFrame = onceAFrame(() => this.draw());
-    context.onMap.push(() => this.request());
+    context.onMap.push(() => this.reveal());
     context.onHover.push(() => this.request());
-    context.store.listen(() => this.request());
+    context.store.listen((changed) => (changed.has("query") || changed.has("view") ? this.reveal() : this.request()));
     new ResizeObserver(() => this.request()).observe(this.root);
     this.root.addEventListener("scroll", () => this.request());
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
@@ -63,15 +64,36 @@ export class LinesView {
     return { first: Math.floor(Math.max(this.seen.scrolled - ROW, 0) / ROW), count: Math.ceil(this.seen.height / ROW) + 2, all: Math.max(n_q, n_k) };
   }
 
+  /** Draw, with the chosen query in sight. */
+  reveal() {
+    this.revealing = true;
+    this.request();
+  }
+
+  /**
+   * @param {number} unit
+   * @param {number} height
+   * @param {number} scrolled
+   */
+  scrollTo(unit, height, scrolled) {
+    this.revealing = false;
+    const { query } = this.context.state;
+    if (query === null) return;
+    const top = TOP + query * ROW;
+    if (top >= scrolled + TOP && top + ROW <= scrolled + height) return;
+    this.root.scrollTop = Math.max(top - (height - ROW) / 2, 0) * unit;
+  }
+
   draw() {
     const { map } = this.context;
     const { unit, width, height, scrolled } = this.seen;
-    if (!map || !width || !height) return;
+    if (!map || !width || !height) return; // a query to be revealed waits until there is something to see
     this.root.style.setProperty("--length", `${(TOP + this.rows.all * ROW + 12) * unit}px`);
+    if (this.revealing) this.scrollTo(unit, height, scrolled);
     this.canvas.style.width = `${width * unit}px`;
     this.canvas.style.height = `${height * unit}px`;
     const surface = new CanvasSurface(this.canvas, width, height, devicePixelRatio * unit);
-    this.paint(surface, scrolled);
+    this.paint(surface, this.seen.scrolled);
     this.canvas.setAttribute("aria-label", this.context.say("lines"));
   }
 

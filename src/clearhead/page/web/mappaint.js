@@ -3,7 +3,7 @@
 
 import { MASKED, NOT_A_NUMBER } from "./codec.js";
 import { BROKEN, colourAt, css, inkOn, lookup, scaleOf, shareOf } from "./palettes.js";
-import { counted, figure } from "./strings.js";
+import { STRINGS, counted, figure } from "./strings.js";
 import { widthOf } from "./surface.js";
 import { TILE, levelAt } from "./tiles.js";
 import { shortened } from "./tokens.js";
@@ -19,6 +19,7 @@ import { named } from "./viewport.js";
  * @property {HTMLCanvasElement} picture  a pixel for each cell
  * @property {import("./viewport.js").Viewport} viewport
  * @property {import("./palettes.js").Scale} scale
+ * @property {number} peak  the largest single weight, where the scale ends from near
  * @property {import("./palettes.js").PaletteName} palette
  * @property {"light" | "dark"} theme
  * @property {boolean} first
@@ -51,7 +52,8 @@ export function mapBox({ width, height }, map, queries, keys) {
     Math.min(Math.max(...sample(names).map((name) => widthOf(shortened(name), LABEL)), 20) + 18, most);
   const narrow = width < 500;
   const numbers = (/** @type {number} */ n) => (n > MANY ? widthOf(counted(n), LABEL) + 8 : 0);
-  const left = longest(queries, narrow ? 84 : 130) + numbers(map.n_q);
+  const strip = map.signed ? 0 : Math.max(...STRINGS.received.map((name) => widthOf(name, 11))) + 14;
+  const left = Math.max(longest(queries, narrow ? 84 : 130) + numbers(map.n_q), strip);
   const top = longest(keys, narrow ? 70 : 110) + numbers(map.n_k);
   const right = map.signed ? 12 : STRIP + 30;
   const bottom = map.signed ? 40 : STRIP + 62;
@@ -209,10 +211,10 @@ function near({ map, viewport }) {
  * What colours mean: means of cells from afar, single weights from near, which are larger.
  * @param {Scene} scene
  */
-function scaleIn(scene) {
+export function scaleIn(scene) {
   if (scene.map.tiles) return scaleOfLevel(scene, levelAt(scene.viewport.scale, scene.map.tiles.levels), scene.map.tiles.base);
-  if (!near(scene) || !(scene.map.peak > 0)) return scene.scale;
-  return { ...scaleOf(scene.scale.kind, scene.scale.low, scene.map.peak), signed: scene.scale.signed };
+  if (!near(scene) || !(scene.peak > 0)) return scene.scale;
+  return { ...scaleOf(scene.scale.kind, scene.scale.low, scene.peak), signed: scene.scale.signed };
 }
 
 /**
@@ -222,9 +224,9 @@ function scaleIn(scene) {
  * @param {number} level
  * @param {number} base
  */
-function scaleOfLevel({ map, scale }, level, base) {
-  if (level >= base || !(map.peak > scale.high)) return scale;
-  return scaleOf(scale.kind, scale.low, scale.high * (map.peak / scale.high) ** (1 - level / base));
+function scaleOfLevel({ peak, scale }, level, base) {
+  if (level >= base || !(peak > scale.high)) return scale;
+  return { ...scaleOf(scale.kind, scale.low, scale.high * (peak / scale.high) ** (1 - level / base)), signed: scale.signed };
 }
 
 /**

@@ -176,8 +176,12 @@ export class ModelView {
     const { state, theme, source, layers } = this.context;
     if (state.show !== "maps") return this.colour(/** @type {HTMLElement} */ (tile.firstChild), numberOf(entry.info, state.show));
     let stamps = this.stamps.get(entry.layer);
-    if (!stamps) this.stamps.set(entry.layer, (stamps = source.stamps(entry.layer)));
-    const codes = (await stamps)[entry.head];
+    if (!stamps) {
+      this.stamps.set(entry.layer, (stamps = source.stamps(entry.layer)));
+      stamps.catch(() => this.stamps.delete(entry.layer)); // to be asked for again when the heads are next laid out
+    }
+    const codes = (await stamps.catch(() => null))?.[entry.head];
+    if (!codes) return undefined;
     const [rows, columns] = source.header.layers[entry.layer].stamped;
     const canvas = /** @type {HTMLCanvasElement} */ (tile.firstChild);
     canvas.width = columns;

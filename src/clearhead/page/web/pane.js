@@ -169,6 +169,14 @@ export class MapPane {
     return { ...scaleOf(state.scale, map.low, map.largest(!state.first) || map.high), signed: map.signed };
   }
 
+  /**
+   * The largest single weight, as far as it is known: where the scale ends from near.
+   * @param {import("./headmap.js").HeadMap} map
+   */
+  peakOf(map) {
+    return map.peak;
+  }
+
   /** @returns {import("./palettes.js").PaletteName} */
   get palette() {
     return this.map?.signed ? "difference" : this.context.state.palette;
@@ -203,7 +211,7 @@ export class MapPane {
     const { map, palette } = this;
     if (!map || !this.scale) return null;
     return {
-      map, picture: this.picture, viewport: this.viewport, scale: this.scale, palette, theme,
+      map, picture: this.picture, viewport: this.viewport, scale: this.scale, peak: this.peakOf(map), palette, theme,
       first: state.first, queries: this.context.labels("query"), keys: this.context.labels("key"), query: state.query,
       key: state.key, hover, colours: coloursOf(this.canvas), say,
     };

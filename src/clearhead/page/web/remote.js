@@ -50,7 +50,7 @@ export function askThrough(port) {
     });
 }
 
-/** @implements {Pick<import("./data.js").Source, "tokens" | "stamps" | "head" | "image" | "row" | "exact">} */
+/** @implements {Pick<import("./data.js").Source, "tokens" | "stamps" | "head" | "callOff" | "image" | "row" | "exact">} */
 export class RemoteSource {
   /**
    * @param {RemoteHeader} header
@@ -63,6 +63,8 @@ export class RemoteSource {
     this.onNews = [];
     /** @type {Map<string, Promise<RemoteMap>>} */
     this.heads = new Map();
+    /** @type {Map<string, AbortController>} heads that are being opened */
+    this.opening = new Map();
   }
 
   /**
@@ -106,8 +108,13 @@ export class RemoteSource {
     let found = this.heads.get(name);
     if (found) this.heads.delete(name); // to the end: the last one asked for goes last
     else {
-      found = this.opened(layer, head);
-      found.catch(() => this.heads.delete(name)); // to be asked for again
+      const controller = new AbortController();
+      this.opening.set(name, controller);
+      found = this.opened(layer, head, controller.signal);
+      const over = () => this.opening.get(name) === controller && this.opening.delete(name);
+      found.then(over, over);
+      const own = found;
+      own.catch(() => this.heads.get(name) === own && this.heads.delete(name)); // to be asked for again
       for (const [old, map] of this.heads) {
         if (this.heads.size < KEPT) break;
         this.heads.delete(old);
@@ -119,30 +126,50 @@ export class RemoteSource {
   }
 
   /**
-   * @param {number} layer
-   * @param {number} head
+   * Heads that are being opened and that nobody waits for any more are called off.
+   * @param {{ layer: number, head: number }[]} wanted
    */
-  async opened(layer, head) {
-    const info = this.header.layers[layer];
-    const { arrays } = await this.arrays(`head/${layer}/${head}/stats`);
-    const news = () => this.onNews.forEach((listener) => listener());
-    const base = Math.log2(Math.max(info.by_q, info.by_k));
-    const tiles = info.exact ? null : new Tiles(info, info.levels ?? 1, base, (...place) => this.tile(layer, head, ...place), news);
-    return new RemoteMap(info, info.heads[head], arrays, tiles, (line, at, signal) => this.line(layer, head, line, at, signal), news);
+  callOff(wanted) {
+    const names = wanted.map(({ layer, head }) => `${layer}/${head}`);
+    for (const [name, controller] of this.opening) {
+      if (names.includes(name)) continue;
+      this.opening.delete(name);
+      this.heads.delete(name);
+      controller.abort();
+    }
   }
 
   /**
-   * A tile of a head's map: the finest exact, others to 3 %.
+   * @param {number} layer
+   * @param {number} head
+   * @param {AbortSignal} [signal]
+   */
+  async opened(layer, head, signal) {
+    const info = this.header.layers[layer];
+    const { arrays } = await this.arrays(`head/${layer}/${head}/stats`, signal);
+    const news = () => this.onNews.forEach((listener) => listener());
+    const base = Math.log2(Math.max(info.by_q, info.by_k));
+    const tiles = info.exact ? null : new Tiles(info, info.levels ?? 1, base, (...place) => this.tile(layer, head, ...place), news);
+    return new RemoteMap(info, info.heads[head], arrays, tiles, {
+      line: (line, at, signal) => this.line(layer, head, line, at, signal),
+      tile: (...place) => this.tile(layer, head, ...place, true),
+      news,
+    });
+  }
+
+  /**
+   * A tile of a head's map: the finest exact, others to 3 % unless they are to be.
    * @param {number} layer
    * @param {number} head
    * @param {number} level
    * @param {number} row
    * @param {number} column
    * @param {AbortSignal} [signal]
+   * @param {boolean} [exact]
    * @returns {Promise<import("./tiles.js").Tile>}
    */
-  async tile(layer, head, level, row, column, signal) {
-    const question = `head/${layer}/${head}/tile/${level}/${row}/${column}${level ? "" : "?kind=f4"}`;
+  async tile(layer, head, level, row, column, signal, exact = level === 0) {
+    const question = `head/${layer}/${head}/tile/${level}/${row}/${column}${exact ? "?kind=f4" : ""}`;
     const { arrays, told } = await this.arrays(question, signal);
     const [rows, columns] = told.arrays[0][2];
     const place = { level, row, column, rows, columns };

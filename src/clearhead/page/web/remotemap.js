@@ -1,7 +1,7 @@
 // One head of which a server, or a notebook, knows every weight: what is here is a map of the whole, as in a file, and
 // the tiles, rows and columns that were looked at, exact.
 
-import { HeadMap } from "./headmap.js";
+import { HeadMap, unmasked } from "./headmap.js";
 import { TILE } from "./tiles.js";
 
 /** @typedef {"row" | "column"} Line */
@@ -16,13 +16,16 @@ export class RemoteMap extends HeadMap {
    * @param {import("./headmap.js").HeadInfo} head
    * @param {Map<string, import("./codec.js").Numbers>} arrays
    * @param {import("./tiles.js").Tiles | null} tiles
-   * @param {AskLine} ask
-   * @param {() => void} news
+   * @param {object} asking
+   * @param {AskLine} asking.line
+   * @param {import("./tiles.js").AskTile} asking.tile  with its weights, whatever its level
+   * @param {() => void} asking.news
    */
-  constructor(layer, head, arrays, tiles, ask, news) {
+  constructor(layer, head, arrays, tiles, { line, tile, news }) {
     super(layer, head, arrays);
     this.tiles = tiles;
-    this.ask = ask;
+    this.ask = line;
+    this.askTile = tile;
     this.news = news;
     /** @type {Record<Line, Map<number, Float32Array>>} */
     this.lines = { row: new Map(), column: new Map() };
@@ -60,12 +63,21 @@ export class RemoteMap extends HeadMap {
       const lines = this.lines[line];
       lines.set(at, weights);
       for (const old of lines.keys()) if (lines.size > KEPT) lines.delete(old);
-      this.asked.delete(name);
+      this.forget(name, controller);
       this.news();
     } catch {
       // what is here goes on being told as what it is; one that failed is not asked for again and again
-      if (controller.signal.aborted) this.asked.delete(name);
+      if (controller.signal.aborted) this.forget(name, controller);
     }
+  }
+
+  /**
+   * A question is over. The same one may have been asked again since it was called off: that one stays.
+   * @param {string} name
+   * @param {AbortController} controller
+   */
+  forget(name, controller) {
+    if (this.asked.get(name) === controller) this.asked.delete(name);
   }
 
   /** The exact weight of a place, −1 where masked; undefined if it is not here.
@@ -96,6 +108,12 @@ export class RemoteMap extends HeadMap {
     let better = 0;
     for (const weight of row) if (weight > row[k]) better++;
     return better + 1;
+  }
+
+  /** @type {HeadMap["visible"]} */
+  visible(q) {
+    const row = this.lines.row.get(q);
+    return row ? unmasked(row) : super.visible(q);
   }
 
   /** @type {HeadMap["row"]} */

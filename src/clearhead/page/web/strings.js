@@ -17,6 +17,11 @@ export const STRINGS = {
   failed: ["This page cannot be shown: {why}", "페이지를 표시할 수 없습니다: {why}"],
   no_tokens: ["The positions have no tokens; their numbers stand in.", "토큰이 없어 위치 번호로 표시합니다."],
 
+  layer_layer: ["layer {number}", "층 {number}"],
+  layer_encoder: ["encoder {number}", "인코더 {number}"],
+  layer_decoder: ["decoder {number}", "디코더 {number}"],
+  layer_cross: ["cross {number}", "크로스 {number}"],
+
   // controls
   search: ["find a token", "토큰 찾기"],
   search_none: ["no such token", "찾는 토큰이 없습니다"],
@@ -136,6 +141,7 @@ export const STRINGS = {
   first_hidden: ["first token hidden", "첫 토큰 숨김"],
   pixel_exact: ["every weight is exact", "모든 가중치가 정확합니다"],
   strips_mean: [" · strips: means of {by_q} queries and {by_k} keys", " · 막대는 쿼리 {by_q}개, 키 {by_k}개의 평균입니다"],
+  entropy_of_heads: [" · entropy: the mean of the heads' own", " · 엔트로피는 헤드마다 구한 값의 평균입니다"],
   pixel_single: ["each cell: one weight to 3 %; the {keys} strongest of each query are exact", "셀 하나가 가중치 하나입니다 (오차 3% 이내). 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_mean: ["each cell: mean of {by_q} × {by_k} weights; the {keys} strongest of each query are exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균입니다. 쿼리마다 가장 큰 {keys}개는 정확합니다"],
   pixel_computed: ["each cell: mean of {by_q} × {by_k} weights, computed as you look; nearer, every weight is exact", "셀 하나가 가중치 {by_q} × {by_k}개의 평균이며, 보는 대로 계산합니다. 더 가까이 가면 모든 가중치가 정확합니다"],
@@ -160,7 +166,7 @@ export const STRINGS = {
   step_back: ["One step back", "한 단계 뒤로"],
   step_on: ["One step on", "한 단계 앞으로"],
   step_source: ["what is read", "읽은 글"],
-  step_written: ["what is written; under each word, what it looked at most", "쓴 글. 낱말 아래는 가장 많이 본 토큰입니다"],
+  step_written: ["what is written; under each word, what it looked at most", "쓴 글. 단어 아래는 가장 많이 본 토큰입니다"],
 
   // image
   image_all: ["all queries", "모든 쿼리"],
@@ -174,13 +180,14 @@ export const STRINGS = {
 
   // status
   rank: ["rank {rank} of {count}", "{count}개 중 {rank}위"],
+  rank_only: ["rank {rank}", "{rank}위"],
   rank_beyond: ["not among the {keys} strongest", "가장 큰 {keys}개에 들지 않음"],
   is_mean: ["≈ {weight}, mean of {by_q} × {by_k} around it", "≈ {weight}, 주변 {by_q} × {by_k}개의 평균"],
   is_near: ["≈ {weight}, to 3 %", "≈ {weight}, 오차 3% 이내"],
   is_estimate: ["≈ {weight}, not exact in every head", "≈ {weight}, 일부 헤드에서 정확하지 않음"],
   is_masked: ["masked: no weight is possible", "마스크로 가려져 가중치가 있을 수 없습니다"],
   is_nan: ["not a number", "숫자가 아닙니다"],
-  hint: ["Point at the map or click a word: what is there is told here. ? shows all keys.", "히트맵을 가리키거나 낱말을 누르면 여기에 내용이 나옵니다. ?를 누르면 단축키가 보입니다."],
+  hint: ["Point at the map or click a word: what is there is told here. ? shows all keys.", "히트맵을 가리키거나 단어을 누르면 여기에 내용이 나옵니다. ?를 누르면 단축키가 보입니다."],
   query_among: ["query {q} “{token}”: strongest {list}; mean entropy of {by} queries here {entropy} nats", "쿼리 {q} “{token}”: 가장 큰 가중치 {list}, 이 근처 쿼리 {by}개의 평균 엔트로피 {entropy} nats"],
   query_only: ["query {q} “{token}”: entropy {entropy} nats, strongest {list}", "쿼리 {q} “{token}”: 엔트로피 {entropy} nats, 가장 큰 가중치 {list}"],
 
@@ -192,7 +199,7 @@ export const STRINGS = {
   keys_text: ["keys", "키"],
   strongest_of: ["“{token}” looks at", "“{token}” 쿼리가 보는 키"],
   strongest_to: ["“{token}” is seen by", "“{token}” 키를 보는 쿼리"],
-  choose_word: ["Click a word to see what it looks at.", "낱말을 누르면 무엇을 보는지 나타납니다."],
+  choose_word: ["Click a word to see what it looks at.", "단어을 누르면 무엇을 보는지 나타납니다."],
   nothing_seen: ["nothing that is known here", "알려진 것이 없습니다"],
 
   // help
@@ -238,9 +245,22 @@ export function say(language, name, values = {}) {
   return said[language === "ko" ? 1 : 0].replace(/\{(\w+)\}/gu, (whole, place) => String(values[place] ?? whole));
 }
 
+/**
+ * A layer's name in a language: one that clearhead gave is said in it, others are as they are.
+ * @param {Language} language
+ * @param {string} name
+ */
+export function layerNamed(language, name) {
+  const [, word, number] = /^(\S+) (\d+)$/u.exec(name) ?? [];
+  const known = ["layer", "encoder", "decoder", "cross"].find((kind) => STRINGS[`layer_${kind}`].some((said) => said === `${word} {number}`));
+  return known ? say(language, `layer_${known}`, { number }) : name;
+}
+
+const COUNTS = new Intl.NumberFormat("en-US"); // made once: a number's own way to say itself makes one each time
+
 /** @param {number} n */
 export function counted(n) {
-  return n.toLocaleString("en-US");
+  return COUNTS.format(n);
 }
 
 /**

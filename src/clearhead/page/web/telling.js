@@ -49,7 +49,10 @@ export function weightText(map, { q, k }, say) {
  */
 function rankText(map, { q, k }, say) {
   const rank = map.rank(q, k);
-  if (rank !== null) return ` · ${say("rank", { rank: counted(rank), count: counted(map.n_k) })}`;
+  if (rank !== null) {
+    const count = map.visible(q); // masked keys have no rank, and count for none
+    return ` · ${count === null ? say("rank_only", { rank: counted(rank) }) : say("rank", { rank: counted(rank), count: counted(count) })}`;
+  }
   return map.place(q, k) >= 0 ? "" : ` · ${say("rank_beyond", { keys: map.keys })}`;
 }
 

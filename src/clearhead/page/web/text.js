@@ -240,12 +240,16 @@ export class TextView {
   drawArcs(focus, strongest, from) {
     const { clientWidth: width, clientHeight: height, scrollTop } = this.scroller;
     const ratio = devicePixelRatio;
-    this.arcs.width = Math.round(width * ratio);
-    this.arcs.height = Math.round(height * ratio);
-    this.arcs.style.width = `${width}px`;
-    this.arcs.style.height = `${height}px`;
-    this.arcs.style.top = `${scrollTop}px`;
+    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
     const pen = this.arcs.getContext("2d");
+    if (this.arcs.width !== wide || this.arcs.height !== tall) {
+      Object.assign(this.arcs, { width: wide, height: tall });
+      Object.assign(this.arcs.style, { width: `${width}px`, height: `${height}px` });
+    } else {
+      pen?.setTransform(1, 0, 0, 1, 0, 0);
+      pen?.clearRect(0, 0, wide, tall);
+    }
+    this.arcs.style.top = `${scrollTop}px`;
     const both = this.texts[0]?.both;
     const source = both || from ? this.texts[0] : this.texts[1];
     const target = both ? this.texts[0] : from ? this.texts[1] : this.texts[0];

@@ -251,7 +251,7 @@ EXERCISE = Exercise(
             draw=draw,
             sizes={"a": 2, "b": 3, "c": 5},
             further=further,
-            outputs={"shares": "a b c"},
+            outputs={"softmax(x)": "a b c"},
             loops=False,
             examples=("softmax(np.array([0.0, 1.0, 2.0]))", "softmax(np.array([[0.0, 0.0], [1.0, 3.0]]), axis=0)"),
             mistakes=(

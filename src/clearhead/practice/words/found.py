@@ -123,3 +123,4 @@ READ = Said(
     "Note {note} explains it under “{section}”: {command}",
     "{note}번 노트의 “{section}” 절에서 설명합니다: {command}",
 )
+SEE = Said("See it at work in a trained model: {command}", "학습된 모델에서 직접 보기: {command}")
