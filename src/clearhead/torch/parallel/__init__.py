@@ -12,7 +12,8 @@ Usage, in a script that `torchrun --nproc-per-node 4` starts:
 
 from clearhead.torch.parallel.explaining import Explanation, explain
 from clearhead.torch.parallel.function import attention
+from clearhead.torch.parallel.group_views import GroupView, Statistics
 from clearhead.torch.parallel.layouts import gather, positions, shard
-from clearhead.torch.parallel.looking import GroupView, Statistics, look
+from clearhead.torch.parallel.looking import look
 
 __all__ = ["Explanation", "GroupView", "Statistics", "attention", "explain", "gather", "look", "positions", "shard"]
