@@ -48,7 +48,8 @@ def exchange(
     """
     here = dist.get_rank(group)
     own = list(sent[here])
-    sent, expected = ([() if p == here else blocks for p, blocks in enumerate(each)] for each in (sent, expected))
+    sent = [() if p == here else blocks for p, blocks in enumerate(sent)]
+    expected = [() if p == here else blocks for p, blocks in enumerate(expected)]
     out = [message_bytes([block_of(x) for x in blocks]) for blocks in sent]
     into = [message_bytes(blocks) for blocks in expected]
     packed = torch.zeros(sum(out), dtype=torch.uint8, device=device)  # zeros, as blocks may end in a few spare bytes
