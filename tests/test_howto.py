@@ -43,10 +43,11 @@ def test_code_and_commands_run_from_top_to_bottom_and_print_what_is_shown(docume
     run(document, command)
 
 
-def test_the_script_for_several_processes_runs_on_two_and_prints_what_is_shown(tmp_path):
+@pytest.mark.parametrize("number", [0, 1], ids=["long", "model"])
+def test_the_scripts_for_several_processes_run_on_two_and_print_what_is_shown(number, tmp_path):
     found = fences(page("en", "several_processes"))
-    script = next(fence for fence in found if fence.info == "python script")
-    shown = next(fence for fence in found if fence.info == "text")
+    script = [fence for fence in found if fence.info == "python script"][number]
+    shown = [fence for fence in found if fence.info == "text"][number]
     (tmp_path / "long.py").write_text(script.text, encoding="utf-8")
     run_two = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "long.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}

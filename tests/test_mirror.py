@@ -48,6 +48,7 @@ ELSEWHERE = {
     "practice/verdict.py": ["practice/test_showing.py"],
     "practice/words/*": ["test_languages.py", "practice/test_command.py"],
     "showcase/*": ["showcase/test_command.py"],
+    "torch/parallel/group_views.py": ["torch/parallel/test_looking.py"],
     "torch/parallel/joint.py": ["torch/parallel/test_function.py", "torch/parallel/test_agreeing.py"],
     "torch/places.py": ["torch/test_looking.py", "torch/test_streaming_backward.py"],
     "torch/pooling.py": ["torch/test_looking.py"],

@@ -126,6 +126,13 @@ class Call:
         """The number of the first key in the whole sequence."""
         return self.part.first_key if self.part else 0
 
+    @property
+    def shift(self) -> int:
+        """Where its first query stands among its own keys: queries are the last positions, unless a part says."""
+        if self.part is None:
+            return self.n_k - self.n_q
+        return self.part.first_query + self.part.offset - self.part.first_key
+
     def own(self, x: np.ndarray, batch: tuple[int, ...], head: int) -> np.ndarray:
         """What belongs to one head of one batch entry, whatever axes x lacks or shares: x (…, a, b) → (a, b)"""
         lead = x.shape[:-2]

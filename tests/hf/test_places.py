@@ -56,3 +56,13 @@ def test_where_a_call_lies():
     assert place.keys.tolist() == [4, 5, 6, 7, 8]
     assert place.offset is None
     assert Place(2, 6, first_query=7, first_key=4).offset == 3
+
+
+def test_groups_of_a_part_of_a_sequence_are_its_piece_of_the_whole():
+    ids = np.array([[0, 0, 1, 1, 1, 2, 2], [0, 1, 1, 2, 2, 2, 3]])
+    mask = SameGroup(ids, ids)
+    whole = mask.array(7, batch_shape=(2,), heads=1)
+    low, high = mask.ranges(masks.Sizes(3, 5, (2,), 1, 3, 1, 0))
+    keys = np.arange(5)
+    found = ((low[..., None] <= keys) & (keys < high[..., None])).any(axis=-3)
+    np.testing.assert_array_equal(found, whole[:, :, 3:6, 1:6])

@@ -20,7 +20,7 @@ from clearhead.hf.structures import MaskTensor, interface_mask
 from clearhead.tensors import to_numpy
 from clearhead.torch.derivative import Mask
 from clearhead.torch.known import recalled
-from clearhead.torch.watching import Position, are_watched, attend
+from clearhead.torch.watching import Position, are_watched, attend, whole_length
 
 NAME = "clearhead"
 
@@ -99,9 +99,14 @@ def interface_attention(
         tell(module)
     n_q, n_k = query.shape[-2], key.shape[-2]
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    mask: Mask | None = _without_a_mask(n_q, causal, sliding_window)
+    mask: Mask | None = _without_a_mask(whole_length() or n_q, causal, sliding_window)
     if attention_mask is not None:
         mask = _given(attention_mask, n_q, n_k)
+    if whole_length() is not None and not (indices is None and position_bias is None):
+        raise NotImplementedError(
+            f"{type(module).__name__} chooses keys or adds a bias by positions, and of a sequence that is spread over "
+            "processes it knows its own only; run this model in one process"
+        )
     if indices is not None:
         mask, position_bias = _among(indices, mask, position_bias)
     scale, softcap = None if scaling is None else float(scaling), None if softcap is None else float(softcap)

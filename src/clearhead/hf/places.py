@@ -78,7 +78,9 @@ class SameGroup(masks.Mask):
         return (group == keys[at.batch, at.key]) & (group >= 0)
 
     def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
-        entries = [_runs(*groups) for groups in zip(self.of_queries, self.of_keys, strict=True)]
+        queries, keys = sizes.queries, sizes.keys  # of a part, where a call is one
+        groups = self.of_queries[:, queries.start : queries.stop], self.of_keys[:, keys.start : keys.stop]
+        entries = [_runs(*each) for each in zip(*groups, strict=True)]
         if None in entries:
             return None
         low, high = (np.stack(edges)[:, None, None, :] for edges in zip(*entries, strict=True))

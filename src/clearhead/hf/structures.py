@@ -21,7 +21,7 @@ from clearhead.hf.places import Place, real_run
 from clearhead.hf.rules import looks_back, read
 from clearhead.tensors import to_numpy
 from clearhead.torch.padding import both
-from clearhead.torch.watching import Position
+from clearhead.torch.watching import Position, whole_length
 
 # What can be told of a mask without its numbers: its shape and such, all that torch.compile asks when it makes guards.
 NUMBERS = {"T", "mT", "H", "mH", "data", "real", "imag"}
@@ -119,8 +119,9 @@ def interface_mask(
 ) -> MaskTensor | torch.Tensor | None:
     """What transformers' mask functions take, as a `MaskTensor`; None where nothing is masked and that may be said.
 
-    attention_mask (b, ≥ n_k): True where a token is no padding. Under torch.compile it is made between two graphs, as
-    the attention that it is for is called between two.
+    attention_mask (b, ≥ n_k): True where a token is no padding. Where a sequence is spread over processes, it is that
+    of the whole, and so is the mask, in the shape of what this process has. Under torch.compile it is made between two
+    graphs, as the attention that it is for is called between two.
     """
     if torch.compiler.is_compiling():
         return outside_a_graph(
@@ -128,6 +129,8 @@ def interface_mask(
             allow_is_bidirectional_skip, use_vmap, dtype, device, **others,
         )  # fmt: skip
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
+    if (whole := whole_length()) is not None:
+        place = Place(whole, whole)
     mask = read(mask_function, place, index_by_index=use_vmap)
     real = None
     if attention_mask is not None:
@@ -139,13 +142,19 @@ def interface_mask(
         return None
 
     def write() -> torch.Tensor:
+        if whole is not None:
+            raise NotImplementedError(
+                "the model reads the numbers of its mask, and of a sequence that is spread over processes no process "
+                "has all of them; run this model in one process"
+            )
         return masking_utils.eager_mask(
             batch_size, place.n_q, place.n_k, place.first_query, place.first_key, mask_function, attention_mask,
             dtype, use_vmap=use_vmap, device=device,
         )  # fmt: skip
 
     position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
-    return MaskTensor.made((batch_size, 1, place.n_q, place.n_k), mask, position, write, dtype, device)
+    own = (place.n_q, place.n_k) if whole is None else (int(q_length), int(q_length))
+    return MaskTensor.made((batch_size, 1, *own), mask, position, write, dtype, device)
 
 
 outside_a_graph = torch.compiler.disable(interface_mask, reason="masks are structures, and graphs hold plain tensors")

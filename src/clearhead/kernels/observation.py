@@ -30,7 +30,7 @@ class Observation(NamedTuple):
 
     entropy: np.ndarray  # −Σ weight · log weight over the keys, in nats
     max_weight: np.ndarray
-    distance: np.ndarray  # Σ weight · |query's position − key|; the queries are the last positions
+    distance: np.ndarray  # Σ weight · |query's position − key|; queries are the last positions unless told
     received: np.ndarray  # Σ row weight · weight over the queries
     top_indices: np.ndarray  # by falling weight, of equal scores the lower key first; −1 where no key is left
     top_weights: np.ndarray
@@ -169,7 +169,7 @@ class _Watching:
             query_bits=self.bits[0],
             key_bits=self.bits[1],
             first_query=rows.start,
-            position=rows.start + strip.n_k - self.call.n_q,
+            position=rows.start + self.call.shift,
             counting=self.counting,
             notes=notes,
         )

@@ -63,7 +63,7 @@ def observe(
     problem = call.problem()
     with torch.no_grad(), full_products(call.q.device):
         attended = attend(problem, call.v if output else None)
-        seen = _Seen(problem, attended, top_k, map_size, row_weights)
+        seen = _Seen(problem, attended, call.shift, top_k, map_size, row_weights)
         for rows in problem.strips():
             seen.strip(rows)
         observation = Observation(*(_in_shape(call, x) for x in seen.observation(call.kind)))
@@ -123,9 +123,16 @@ class _Seen:
     """The statistics, which every block adds to."""
 
     def __init__(
-        self, problem: Problem, attended: Attended, top_k: int, map_size: int, row_weights: np.ndarray | None
+        self,
+        problem: Problem,
+        attended: Attended,
+        shift: int,
+        top_k: int,
+        map_size: int,
+        row_weights: np.ndarray | None,
     ) -> None:
-        self.problem, self.attended = problem, attended
+        """shift: where the first query stands among the keys."""
+        self.problem, self.attended, self.shift = problem, attended, shift
         q, self.full = problem.q, (*problem.lead, problem.n_q)
         self.entropy, self.distance = (q.new_zeros(self.full, dtype=problem.wide) for _ in range(2))
         self.peak = q.new_zeros(self.full, dtype=problem.kind)
@@ -142,7 +149,7 @@ class _Seen:
         problem = self.problem
         row = _Row.of(problem, rows, self.attended)
         tiny = torch.finfo(problem.kind).tiny
-        position = torch.arange(rows.start, rows.stop, device=problem.q.device) + problem.n_k - problem.n_q
+        position = torch.arange(rows.start, rows.stop, device=problem.q.device) + self.shift
         for cols in problem.runs(rows):
             weights, allowed, scores = row.weights(cols)
             self.entropy[..., rows] -= (weights * torch.log(weights.clamp_min(tiny))).sum(dim=-1)

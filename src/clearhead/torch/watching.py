@@ -39,6 +39,7 @@ Watcher = Callable[..., torch.Tensor]
 
 class _Here(threading.local):
     watchers: tuple[Watcher, ...] = ()
+    whole: int | None = None
 
 
 _here = _Here()
@@ -53,6 +54,25 @@ def watched(watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         _here.watchers = before
+
+
+@contextlib.contextmanager
+def spread(whole: int) -> Iterator[None]:
+    """Say that modules get a part of a sequence of so many positions, and that a watcher attends over all of it.
+
+    Masks that are made in the block speak of the whole.
+    """
+    before = _here.whole
+    _here.whole = whole
+    try:
+        yield
+    finally:
+        _here.whole = before
+
+
+def whole_length() -> int | None:
+    """How long the sequence is of which this thread's modules get a part; None where they get all of it."""
+    return _here.whole
 
 
 def are_watched() -> bool:

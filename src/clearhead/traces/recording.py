@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from clearhead.tensors import to_numpy
-from clearhead.torch.watching import Position, going_back
+from clearhead.torch.watching import Position, going_back, whole_length
 from clearhead.traces.ablation import Ablation
 from clearhead.traces.cutting import cut_before, share_left
 from clearhead.traces.edges import Cut
@@ -107,6 +107,11 @@ class Recorder:
         v: torch.Tensor,
         **options: Any,
     ) -> torch.Tensor:
+        if whole_length() is not None:
+            raise NotImplementedError(
+                "a model whose sequence is spread over processes cannot be traced: parallel.look shows one call of "
+                "attention over them, and in one process ch.trace(model) traces the model"
+            )
         path = self.names.get(id(module))
         if path is None:
             unchanged: torch.Tensor = compute(q, k, v, **options)

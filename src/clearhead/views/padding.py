@@ -54,12 +54,12 @@ def same_tokens(tokens: Tokens) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class OnlyQueries(masks.Mask):
-    """Some queries may attend to every key, all others to none: real (*batch, n_q)"""
+    """Some queries of a call may attend to every key, all others to none: real (*batch, n_q)"""
 
     real: Bool[np.ndarray, "*batch n_q"]
 
     def allows(self, at: masks.Where) -> np.ndarray:
-        return self._rows(at.sizes)[at.batch, at.query]
+        return self._rows(at.sizes)[at.batch, at.query - at.sizes.queries.start]
 
     def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
         high = np.where(self.real, sizes.n_k, 0)[..., None, None, :]

@@ -66,7 +66,7 @@ def again(view: View, values: np.ndarray | None, further: masks.Mask | None = No
         values = np.broadcast_to(values, (*view.batch_shape, *values.shape[-3:]))
     call = prepare(
         q, k, values, mask=mask, scale=view.call.scale, softcap=view.call.softcap or None,
-        sinks=view.call.sinks if sinks else None, lse=True,
+        sinks=view.call.sinks if sinks else None, part=view.call.part, lse=True,
     )  # fmt: skip
     call = replace(call, bias=view.call.bias, table=view.call.table, bias_shape=view.call.bias_shape)
     return placed(view.convert, call, own_values=False)

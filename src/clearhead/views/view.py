@@ -136,12 +136,16 @@ class View:
         map_size: int,
         mask: Any = None,
         tokens: tuple[Sequence[object] | None, Sequence[object] | None] | None = None,
-        padding: ArrayLike | bool | None = None,
+        padding: ArrayLike | bool | Padding | None = None,
         strict: bool = False,
         seen: Watched | None = None,
         **options: Any,
     ) -> None:
-        """As `look` makes it. seen: what was observed of this call before, so that it is not observed again."""
+        """As `look` makes it.
+
+        seen: what was observed of this call before, so that it is not observed again
+        part, among the options: what is looked at is a part of a longer sequence, of which masks speak
+        """
         call = prepare(q, k, passes.no_values(k, k) if v is None else v, mask=mask, lse=True, **options)
         self.call = placed(convert, call, own_values=v is not None)
         self.convert = convert
@@ -149,7 +153,9 @@ class View:
             refuse_slow(self.call.slow)
         self.tokens = None if tokens is None else Tokens(*checks.axis_tokens(*tokens, self.n_q, self.n_k))
         sizes = masks.Sizes(self.n_q, self.n_k, self.batch_shape, self.heads)
-        self.padding: Padding | None = find_padding(padding, mask, self.tokens, sizes)
+        self.padding: Padding | None = (
+            padding if isinstance(padding, Padding) else find_padding(padding, mask, self.tokens, sizes)
+        )
         self.map_size = map_size
         self.inputs = tuple(np.asarray(x) for x in (q, k, k if v is None else v))
         if not (mask is None or isinstance(mask, masks.Mask)):
@@ -193,7 +199,7 @@ class View:
     @functools.cached_property
     @handed_back
     def on_self(self) -> Float[Any, "... n_q"]:
-        return windows.at(self, np.arange(self.n_q) + self.n_k - self.n_q)
+        return windows.at(self, np.arange(self.n_q) + self.call.shift)
 
     @property
     def heads(self) -> int:

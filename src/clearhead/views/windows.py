@@ -51,14 +51,20 @@ def at(view: View, keys: Int[np.ndarray, " n_q"]) -> Float[np.ndarray, "... n_q"
 
 def on_first(view: View, padding: Bool[np.ndarray, "*batch n_k"] | None) -> Float[np.ndarray, "... n_q"]:
     """Each query's weight on the first key of its batch entry that is no padding: → (…, h, n_q)"""
-    first = real_ends(padding, view.n_k)[0]
-    if not first.any():
-        return at(view, np.zeros(view.n_q, np.int64))
-    result = np.empty((*view.call.lead, view.n_q), view.call.kind)
-    every = np.broadcast_to(first, view.batch_shape).ravel()
+    return on_key(view, real_ends(padding, view.n_k)[0])
+
+
+def on_key(view: View, keys: Int[np.ndarray, "*batch"]) -> Float[np.ndarray, "... n_q"]:
+    """Each query's weight on the one key of its batch entry, 0 where there is no such key: → (…, h, n_q)"""
+    different = np.unique(keys)
+    if different.size <= 1:
+        return at(view, np.full(view.n_q, different.max(initial=-1)))
+    result = np.zeros((*view.call.lead, view.n_q), view.call.kind)
+    every = np.broadcast_to(keys, view.batch_shape).ravel()
     for batch, key in zip(np.ndindex(view.call.batch_shape), every.tolist(), strict=True):
-        entry = kernels.recompute.of_entry(view.call, view.sums, batch)
-        result[batch] = engines.weights(*entry, cols=slice(key, key + 1))[..., 0]
+        if 0 <= key < view.n_k:
+            entry = kernels.recompute.of_entry(view.call, view.sums, batch)
+            result[batch] = engines.weights(*entry, cols=slice(key, key + 1))[..., 0]
     return view.shaped(result)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings, strategies as st
 from tests.torch.parallel import cases as table
-from tests.torch.parallel.cases import Case
+from tests.torch.parallel.cases import Case, compare
 from tests.torch.parallel.ranks import Ranks, started
 
 MASKS = st.sampled_from(
@@ -68,8 +68,6 @@ def cases(draw: Any, ranks: int) -> Case:
 
 def check(ranks: Ranks, case: Case) -> None:
     """Hold a call to one machine's, in float64."""
-    from tests.torch.parallel.test_function import compare
-
     count = case.only[0]
     parts = ranks.run("cases.attended", case, count, ranks=list(range(count)))
     compare(case, table.together(case, parts), table.expected(case))

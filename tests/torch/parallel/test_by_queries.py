@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from tests.torch.parallel.alone import group_of_one
-from tests.torch.parallel.test_function import NOISE
+from tests.torch.parallel.cases import NOISE
 
 import clearhead.torch as cht
 from clearhead import masks

@@ -10,29 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.torch.parallel import cases, drawn
-from tests.torch.parallel.cases import TABLE, Case
+from tests.torch.parallel.cases import TABLE, Case, compare
 from tests.torch.parallel.ranks import Ranks, started
-
-# Sums over keys and queries run in another order, which moves the last digits; in bfloat16 a gradient of keys is
-# rounded once for each rank that has used them, to 8 bits.
-NOISE = {"float64": 4e-15, "float32": 2e-6, "bfloat16": 2e-2}
 
 
 @functools.cache
 def expected(name: str) -> dict[str, np.ndarray]:
     return cases.expected(TABLE[name])
-
-
-def compare(case: Case, found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
-    """Within the noise of the type, relative to the largest number there is."""
-    assert found.keys() == wanted.keys()
-    for name, whole in wanted.items():
-        there = np.isfinite(whole)
-        assert (found[name][~there] == whole[~there]).all(), name
-        largest = max(float(np.abs(whole[there]).max(initial=0)), 1e-9)
-        np.testing.assert_allclose(
-            found[name][there], whole[there], rtol=0, atol=NOISE[case.dtype] * largest, err_msg=name
-        )
 
 
 EVERY = [(name, ranks) for name, case in TABLE.items() for ranks in case.only]

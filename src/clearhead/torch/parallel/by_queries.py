@@ -102,7 +102,7 @@ class _Fetched(torch.autograd.Function):
         ctx.routes, ctx.runs = routes, runs
         ctx.save_for_backward(k[..., :0, :], v[..., :0, :])  # for their shapes and types
         ctx.rows = k.shape[-2]
-        pieces = [x[..., _place(routes, run), :] for x in routes.fetch([k, v]) for run in runs]
+        pieces = [x[..., place_of(routes, run), :] for x in routes.fetch([k, v]) for run in runs]
         return (*pieces, *(x.view_as(x) for x in shared))
 
     @staticmethod
@@ -121,7 +121,7 @@ def _like(x: torch.Tensor, n: int) -> torch.Tensor:
     return x.new_zeros(()).expand(*x.shape[:-2], n, x.shape[-1])
 
 
-def _place(routes: Routes, run: range) -> slice:
+def place_of(routes: Routes, run: range) -> slice:
     """Where a run of keys lies among those that were fetched."""
     return rows_of(routes.wanted[routes.rank], run) if run else slice(0, 0)
 
@@ -131,7 +131,7 @@ def _summed(routes: Routes, runs: Runs, gradients: Sequence[torch.Tensor], like:
     n = sum(map(len, routes.wanted[routes.rank]))
     total = torch.zeros((*like.shape[:-2], n, like.shape[-1]), dtype=wide(like.dtype), device=like.device)
     for run, gradient in zip(runs, gradients, strict=True):
-        total[..., _place(routes, run), :] += gradient
+        total[..., place_of(routes, run), :] += gradient
     return total
 
 
@@ -221,19 +221,17 @@ def _attend_segment(
         rows = rows.to(wide(kind))  # so that parts are rounded once, when they are joined
     parts: list[Any] = []
     for number, (keys, k, v) in enumerate(pieces):
-        added = _added(joint, shared, queries, keys)
+        more = added(joint, shared, queries, keys)
         sinks = shared.sinks if number == 0 else None  # they belong to one of the parts only
         place = Part(queries.start, keys.start, joint.offset)
-        parts.append(
-            attention(rows, k, v, **added, sinks=sinks, part=place, return_lse=lse or several, **joint.options)
-        )
+        parts.append(attention(rows, k, v, **more, sinks=sinks, part=place, return_lse=lse or several, **joint.options))
     if several:
         output, sums = merge(parts)
         return output.to(kind), sums
     return parts[0] if lse else (parts[0], None)
 
 
-def _added(joint: Joint, shared: Shared, queries: range, keys: range) -> dict[str, Any]:
+def added(joint: Joint, shared: Shared, queries: range, keys: range) -> dict[str, Any]:
     """The mask and the bias of a part of the whole."""
     bias: Any = joint.relative
     if shared.bias is not None:

@@ -42,7 +42,14 @@ def exchange(
     group: dist.ProcessGroup | None,
     device: torch.device,
 ) -> list[list[torch.Tensor]]:
-    """Send each rank its blocks, and get those that each rank has for us, which share one piece of memory."""
+    """Send each rank its blocks, and get those that each rank has for us, which share one piece of memory.
+
+    What a rank has for itself is not sent: it comes back as it is.
+    """
+    here = dist.get_rank(group)
+    own = list(sent[here])
+    sent = [() if p == here else blocks for p, blocks in enumerate(sent)]
+    expected = [() if p == here else blocks for p, blocks in enumerate(expected)]
     out = [message_bytes([block_of(x) for x in blocks]) for blocks in sent]
     into = [message_bytes(blocks) for blocks in expected]
     packed = torch.zeros(sum(out), dtype=torch.uint8, device=device)  # zeros, as blocks may end in a few spare bytes
@@ -51,7 +58,8 @@ def exchange(
     received = torch.empty(sum(into), dtype=torch.uint8, device=device)
     dist.all_to_all_single(received, packed, into, out, group=group)
     places = iter(_places([block for blocks in expected for block in blocks]))
-    return [[_read(received, next(places), block) for block in blocks] for blocks in expected]
+    found = [[_read(received, next(places), block) for block in blocks] for blocks in expected]
+    return [own if p == here else blocks for p, blocks in enumerate(found)]
 
 
 def _flat(sent: Sequence[Sequence[torch.Tensor]]) -> list[torch.Tensor]:

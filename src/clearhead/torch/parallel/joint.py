@@ -198,17 +198,17 @@ def _facts(tensors: Sequence[torch.Tensor], mask: Any, bias: Any, sinks: Any) ->
         facts[f"the shape of {name}"] = f"({', '.join(sizes)})"
         facts[f"the type of {name}"] = str(x.dtype).removeprefix("torch.")
         facts[f"whether {name} needs a gradient"] = torch.is_grad_enabled() and x.requires_grad
-    facts["mask"] = _numbers(mask) if isinstance(mask, torch.Tensor) else fingerprint(mask)
+    facts["mask"] = digest(mask) if isinstance(mask, torch.Tensor) else fingerprint(mask)
     if isinstance(bias, torch.Tensor):
-        facts["bias"] = _numbers(bias, look=False)
+        facts["bias"] = digest(bias, look=False)
     else:
         learns = isinstance(bias, RelativeBias) and bias.table(1, 1).requires_grad
         facts["bias"] = f"{bias!r}{', with a gradient' if learns else ''}"
-    facts["sinks"] = _numbers(sinks) if isinstance(sinks, torch.Tensor) else sinks
+    facts["sinks"] = digest(sinks) if isinstance(sinks, torch.Tensor) else sinks
     return facts
 
 
-def _numbers(x: torch.Tensor, *, look: bool = True) -> str:
+def digest(x: torch.Tensor, *, look: bool = True) -> str:
     """A tensor as an error shows it, with a digest of its numbers unless they are too many to `look` at."""
     told = f"{str(x.dtype).removeprefix('torch.')} of shape {tuple(x.shape)}"
     told += ", with a gradient" if torch.is_grad_enabled() and x.requires_grad else ""
