@@ -71,6 +71,19 @@ def killed_driver(model: Path, corpus: Path, out: Path, address: str, *, rows: i
     return len(list((out / "shards").glob("*.parquet")))
 
 
+def interrupted_command(model: Path, corpus: Path, out: Path, *, rows: int) -> tuple[int, str]:
+    """`clearhead census` in a group of its own, which gets SIGINT when there are some rows, as a terminal sends it."""
+    arguments = ["--model", str(model), "--corpus", str(corpus), "-o", str(out), "--shard", str(small.SHARD)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "CLEARHEAD_LANG": "en"}
+    command = [sys.executable, "-m", "clearhead", "census", *arguments]
+    started = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while started.poll() is None and len(list((out / "shards").glob("*.parquet"))) < rows:
+        time.sleep(0.02)
+    os.killpg(started.pid, signal.SIGINT)
+    said = started.communicate()[1]
+    return started.returncode, said
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -83,6 +96,12 @@ def main(argv: list[str] | None = None) -> int:
         (here / "corpus").mkdir()
         corpus = small.corpus(here / "corpus", good=60)
         expected = small.contents(small.taken_plainly(model, [corpus], here / "plain"))
+        status, said = interrupted_command(model, corpus, here / "stopped", rows=2)
+        print(f"Ctrl-C: status {status}, {said.strip().splitlines()[-1:]}")
+        if status != 130 or "--resume" not in said:
+            return 1
+        take(model, corpus, here / "stopped", shard=small.SHARD, resume=True)
+        print(f"resumed, same bytes: {small.contents(here / 'stopped') == expected}")
         for number in range(options.rounds):
             out = here / "out"
             shutil.rmtree(out, ignore_errors=True)

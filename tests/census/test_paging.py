@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.browsing import Open, opening
 from tests.page.test_accessibility import axe, violations
+from tests.test_study_notes import other_terms
 
 from clearhead.census import load
+from clearhead.page.bundle import WEB
 
 from . import small
 
@@ -114,3 +117,18 @@ def test_a_census_of_nothing_is_not_shown(model, tmp_path):
     census = load(small.taken_plainly(model, [tmp_path / "a.txt"], tmp_path / "out"))
     with pytest.raises(ValueError, match="not one of its documents was counted"):
         census.to_html(tmp_path / "page.html")
+
+
+def test_every_text_is_there_in_both_languages_and_keeps_to_the_glossary():
+    table = (WEB / "census_strings.js").read_text(encoding="utf-8")
+    found = re.findall(r'^  (\w+): \["(.*?)", "(.*?)"\],$', table, re.MULTILINE)
+    assert len(found) == len(re.findall(r"^  \w+: \[", table, re.MULTILINE)) > 50
+    for name, english, korean in found:
+        assert sorted(re.findall(r"\{\w+\}", english)) == sorted(re.findall(r"\{\w+\}", korean)), name
+        assert other_terms(english, "en") + other_terms(korean, "ko") == [], name
+    asked = {
+        name
+        for module in WEB.glob("census*.js")
+        for name in re.findall(r'\btell\(language, "(\w+)"', module.read_text(encoding="utf-8"))
+    }
+    assert asked - {name for name, *_ in found} == set()

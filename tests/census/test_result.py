@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.documents import fences
 
 import clearhead.census
 from clearhead.census.kinds import KINDS
@@ -58,3 +60,14 @@ def test_a_spread_is_exact(rng):
     exact = sum((x - mean) ** 2 for x in steps) / 100
     assert spread(100, sum(steps), sum(x * x for x in steps)) == float(np.sqrt(float(exact)))
     assert spread(3, 3 * 10**12, 3 * 10**24) == 0
+
+
+def test_what_the_how_to_shows(taken, tmp_path, monkeypatch, capsys):
+    out = shutil.copytree(taken, tmp_path / "out")
+    told = json.loads((out / "census.json").read_text())
+    told["model"]["name"] = "my-model"
+    (out / "census.json").write_text(json.dumps(told))
+    monkeypatch.chdir(tmp_path)
+    found = fences("docs/en/howto/census.md")
+    exec(next(fence.text for fence in found if fence.info == "python census"), {})
+    assert capsys.readouterr().out == next(fence.text for fence in found if fence.info == "text")

@@ -115,10 +115,12 @@ def from_parquet(source: Path | bytes) -> Row:
     import pyarrow.parquet as pq
 
     file = io.BytesIO(source) if isinstance(source, bytes) else source
-    (columns,) = pq.ParquetFile(file).read().to_pylist()
+    table = pq.ParquetFile(file).read().combine_chunks()
+    (columns,) = table.drop_columns(list(shapes(0))).to_pylist()
     layers = [(layer["name"], layer["heads"]) for layer in columns["layers"]]
     heads = sum(count for _, count in layers)
-    arrays = {name: np.asarray(columns[name], np.int64).reshape(shape) for name, shape in shapes(heads).items()}
+    flat = {name: table.column(name).chunk(0).flatten().to_numpy(zero_copy_only=False) for name in shapes(0)}
+    arrays = {name: flat[name].astype(np.int64).reshape(shape) for name, shape in shapes(heads).items()}
     best: Best = {}
     for example in columns["examples"]:
         place = example.pop("head"), example.pop("pattern")

@@ -14,38 +14,38 @@ and a page, index.html, to look at in a browser.""",
     """\
 말뭉치의 모든 문서를 모델로 읽고, 헤드마다 무엇을 하는지 모읍니다.
 
-텍스트, JSON Lines, Parquet 파일을 읽습니다. 일은 Ray가 여러 프로세스나 클러스터의 여러
-컴퓨터에 나눕니다. 결과는 clearhead.census.load로 여는 표와 브라우저에서 보는 페이지
+텍스트, JSONL, Parquet 파일을 읽습니다. 일은 Ray가 여러 프로세스나 클러스터의 여러
+컴퓨터에 나눕니다. 결과는 `clearhead.census.load`로 여는 표와 브라우저에서 보는 페이지
 index.html이 든 폴더입니다.""",
 )
 EXAMPLES = Said(
     """\
 examples:
-  {program} --model ./my-model --corpus texts/ -o out
-  {program} --model ./my-model --corpus a.jsonl b.parquet --field body -o out --resume
-  {program} --model ./my-model --corpus texts/ -o out --address ray://10.0.0.1:10001
+  {program} --model ./my-model --corpus texts/ -o OUT
+  {program} --model ./my-model --corpus a.jsonl b.parquet --field BODY -o OUT --resume
+  {program} --model ./my-model --corpus texts/ -o OUT --address ray://10.0.0.1:10001
 """,
     """\
 예:
-  {program} --model ./my-model --corpus texts/ -o out
-  {program} --model ./my-model --corpus a.jsonl b.parquet --field body -o out --resume
-  {program} --model ./my-model --corpus texts/ -o out --address ray://10.0.0.1:10001
+  {program} --model ./my-model --corpus texts/ -o OUT
+  {program} --model ./my-model --corpus a.jsonl b.parquet --field BODY -o OUT --resume
+  {program} --model ./my-model --corpus texts/ -o OUT --address ray://10.0.0.1:10001
 """,
 )
 OPTIONS = {
     "model": Said("a folder with a model and its tokenizer", "모델과 토크나이저가 든 폴더"),
     "corpus": Said(
         "files and folders: .jsonl, .parquet, or one text to a file",
-        "파일이나 폴더: .jsonl, .parquet, 파일마다 글 하나인 텍스트",
+        "파일이나 폴더: .jsonl, .parquet, 또는 글이 하나씩 든 텍스트 파일",
     ),
     "out": Said("the folder to write to", "결과를 담을 폴더"),
     "field": Said(
         "where the text is, in JSON lines and Parquet (default: text)",
-        "JSON Lines와 Parquet에서 글이 든 필드 (기본값: text)",
+        "JSONL와 Parquet에서 글이 든 필드 (기본값: `text`)",
     ),
     "max_tokens": Said(
         "cut documents off after N tokens (default: those that the model cannot read are left out and listed)",
-        "문서를 토큰 N개에서 자릅니다 (기본값: 모델이 읽을 수 없이 긴 문서는 빼고 목록에 적습니다)",
+        "문서를 토큰 N개에서 자릅니다 (기본값: 모델이 읽을 수 없을 만큼 긴 문서는 빼고 목록에 적습니다)",
     ),
     "layers": Said(
         "only these layers, by number or module path (default: all)", "셀 층의 번호나 모듈 경로 (기본값: 모두)"
@@ -63,7 +63,7 @@ OPTIONS = {
         "of a Ray cluster (default: Ray is started on this machine)",
         "Ray 클러스터의 주소 (기본값: 이 컴퓨터에서 Ray를 시작합니다)",
     ),
-    "resume": Said("go on with what is in the folder", "폴더에 있는 데까지 이어서 합니다"),
+    "resume": Said("go on with what is in the folder", "폴더에 있는 결과에 이어서 합니다"),
     "compare": Said(
         "another census, whose heads the page shows beside these", "페이지에서 나란히 비교할 다른 조사 결과의 폴더"
     ),
