@@ -71,12 +71,19 @@ def killed_driver(model: Path, corpus: Path, out: Path, address: str, *, rows: i
     return len(list((out / "shards").glob("*.parquet")))
 
 
+def _heeds_sigint() -> None:
+    """What a shell runs in the background ignores SIGINT, and so do those that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted_command(model: Path, corpus: Path, out: Path, *, rows: int) -> tuple[int, str]:
     """`clearhead census` in a group of its own, which gets SIGINT when there are some rows, as a terminal sends it."""
     arguments = ["--model", str(model), "--corpus", str(corpus), "-o", str(out), "--shard", str(small.SHARD)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "CLEARHEAD_LANG": "en"}
     command = [sys.executable, "-m", "clearhead", "census", *arguments]
-    started = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    started = subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=_heeds_sigint
+    )
     while started.poll() is None and len(list((out / "shards").glob("*.parquet"))) < rows:
         time.sleep(0.02)
     os.killpg(started.pid, signal.SIGINT)

@@ -60,3 +60,9 @@ def test_a_folder_of_another_format_is_not_read(tmp_path):
     (tmp_path / "census.json").write_text('{"format": 99}')
     with pytest.raises(ValueError, match="is of format 99, and this clearhead reads 1"):
         identity_of(tmp_path)
+
+
+def test_a_census_that_has_not_begun_is_begun_again(told, tmp_path):
+    claimed(tmp_path / "out", told | {"shards": 1}, resume=False)
+    claimed(tmp_path / "out", told, resume=False)
+    assert identity_of(tmp_path / "out")["shards"] == told["shards"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from clearhead.census import words
 from clearhead.census.corpus import BLOCK, Plan
+from clearhead.census.rows import written_rows
 from clearhead.census.survey import Settings
 from clearhead.files import write_whole
 from clearhead.languages import RefusedError
@@ -46,8 +47,8 @@ def folder_digest(folder: Path) -> str:
 def claimed(out: Path, told: dict[str, Any], *, resume: bool) -> None:
     """Make a folder that of a census, or go on with it; refused where it is another's."""
     place = out / NAME
-    if not place.exists():
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not place.exists() or not written_rows(out / "shards"):  # one that has not begun is no loss
+        if not place.exists() and out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise RefusedError(words.NOT_A_CENSUS.filled(out=out))
         (out / "shards").mkdir(parents=True, exist_ok=True)
         write_whole(place, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())
