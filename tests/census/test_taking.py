@@ -7,7 +7,7 @@ import pytest
 from clearhead.census import take
 from clearhead.census.corpus import planned
 from clearhead.census.survey import Settings
-from clearhead.census.taking import surveyed
+from clearhead.census.taking import Steward, surveyed
 from clearhead.languages import RefusedError
 
 from . import campaign, small
@@ -33,3 +33,11 @@ def test_more_workers_than_fit_are_refused(model, corpus, ray_address, workers, 
     shards = planned([corpus], size=1).shards
     with pytest.raises(RefusedError, match=rf"{workers} workers of {threads} threads are more than 2 processors hold"):
         next(surveyed(shards, model, Settings(threads=threads), workers))
+
+
+def test_rows_are_handed_over_one_by_one_to_a_client(model, corpus, monkeypatch):
+    shards = planned([corpus], size=5).shards
+    monkeypatch.setattr("clearhead.census.taking.surveyed", lambda given, *_: ({"number": x.number} for x in given))
+    steward = Steward([shard.as_json() for shard in shards], str(model), Settings(), None)
+    assert [steward.next_row() for _ in shards] == [{"number": shard.number} for shard in shards]
+    assert steward.next_row() is None

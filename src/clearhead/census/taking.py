@@ -89,7 +89,8 @@ def take(
         tell(step)
     if missing:
         with connected(address):
-            for found in surveyed(missing, folder, settings, workers):
+            rows_of = _from_afar if _is_afar() else surveyed
+            for found in rows_of(missing, folder, settings, workers):
                 write_whole(rows / f"{found['number']:08}.parquet", found["row"])
                 step = _after(step, int(found["documents"]), int(found["tokens"]))
                 if tell is not None:
@@ -180,7 +181,7 @@ def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int 
         rows = ray.data.from_items([{"shard": x.as_json()} for x in shards], override_num_blocks=len(shards))
         done = rows.map_batches(
             Surveyor,
-            fn_constructor_args=(str(model.resolve()), settings),
+            fn_constructor_args=(str(model.absolute()), settings),
             batch_size=1,
             num_cpus=each,
             compute=ray.data.ActorPoolStrategy(size=min(workers, len(shards))),
@@ -189,6 +190,34 @@ def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int 
             yield from done.iter_rows()
         except ray.exceptions.RayError as error:
             raise RefusedError(words.WORKER_FAILED.filled(why=_first_line(_cause(error)))) from error
+
+
+def _is_afar() -> bool:
+    """Whether this process is no part of the cluster but a client of it, at ray://, where Ray Data cannot run."""
+    import ray.util.client
+
+    return bool(ray.util.client.ray.is_connected())
+
+
+def _from_afar(shards: list[Shard], model: Path, settings: Settings, workers: int | None) -> Iterator[dict[str, Any]]:
+    """The same rows, asked one by one of an actor in the cluster."""
+    import ray
+
+    there = ray.remote(num_cpus=0)(Steward).remote(
+        [x.as_json() for x in shards], str(model.absolute()), settings, workers
+    )
+    while (row := ray.get(there.next_row.remote())) is not None:
+        yield row
+
+
+class Steward:
+    """In the cluster, for a client that is not: it has the rows made, and hands them over as they are asked for."""
+
+    def __init__(self, shards: list[str], model: str, settings: Settings, workers: int | None) -> None:
+        self.rows = surveyed([Shard.from_json(shard) for shard in shards], Path(model), settings, workers)
+
+    def next_row(self) -> dict[str, Any] | None:
+        return next(self.rows, None)
 
 
 @contextlib.contextmanager
