@@ -16,7 +16,8 @@ from clearhead import cli
 from clearhead.languages import LANGUAGES
 
 NAMES = (
-    "long_texts", "look_in_a_browser", "masks", "own_pairs", "replace_torch", "several_processes", "trace_a_model",
+    "census", "long_texts", "look_in_a_browser", "masks", "own_pairs", "replace_torch", "several_processes",
+    "trace_a_model",
 )  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def test_every_name_of_clearhead_that_is_mentioned_exists(document):
 @pytest.mark.parametrize("document", PAGES)
 def test_every_option_that_is_mentioned_exists(document, capsys):
     named = {span.split()[0] for span in spans(prose(document)) if span.startswith("--")}
-    for command in ("translate", "trace"):
+    for command in ("translate", "trace", "census"):
         cli.main([command, "--help"])
     known = capsys.readouterr().out
     assert [option for option in named if option not in known] == []

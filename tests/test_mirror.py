@@ -13,6 +13,8 @@ SOURCE = TESTS.parent / "src" / "clearhead"
 
 ELSEWHERE = {
     "__main__.py": ["cli/test_commands.py"],
+    "census/worker.py": ["census/test_taking.py"],
+    "census/words.py": ["test_languages.py", "census/test_command.py"],
     "cli/words.py": ["test_languages.py", "cli/test_parser.py"],
     "figures/layout.py": ["figures/test_heatmap.py", "figures/test_layers.py"],
     "figures/patches.py": ["figures/test_image.py"],

@@ -37,6 +37,7 @@ COMMANDS = {
     "translate": Command("clearhead.translate.command", words.SUMMARIES["translate"]),
     "trace": Command("clearhead.traces.command", words.SUMMARIES["trace"]),
     "view": Command("clearhead.traces.viewing", words.SUMMARIES["view"]),
+    "census": Command("clearhead.census.command", words.SUMMARIES["census"]),
     "learn": Command("clearhead.learn.command", words.SUMMARIES["learn"]),
     "practice": Command("clearhead.practice.command", words.SUMMARIES["practice"]),
 }

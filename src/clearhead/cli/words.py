@@ -42,6 +42,10 @@ SUMMARIES = {
         "transformers의 모델을 실행하고, 모든 헤드가 무엇을 보는지 기록합니다",
     ),
     "view": Said("walk through a trace in the browser", "기록한 어텐션을 브라우저에서 살펴봅니다"),
+    "census": Said(
+        "run a model over a corpus, and gather what every head of it does",
+        "말뭉치 전체를 모델로 읽고, 모든 헤드가 무엇을 하는지 모읍니다",
+    ),
     "learn": Said(
         "read the notes of the course, and see what you have read", "강의 노트를 읽고, 무엇을 읽었는지 봅니다"
     ),

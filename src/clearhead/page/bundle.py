@@ -30,8 +30,10 @@ def script(entry: str = "main.js") -> str:
 
 
 @functools.cache
-def style() -> str:
-    return (WEB / "page.css").read_text(encoding="utf-8")
+def style(entry: str = "main.js") -> str:
+    """The sheet of all pages, and after it that of a page with another entry."""
+    own = [] if entry == "main.js" else [entry.replace(".js", ".css")]
+    return "".join((WEB / name).read_text(encoding="utf-8") for name in ("page.css", *own))
 
 
 def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:

@@ -1,0 +1,85 @@
+"""What a census is of: a file beside its rows that says so, and refuses to mix rows of different ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from clearhead.census import words
+from clearhead.census.corpus import BLOCK, Plan
+from clearhead.census.rows import written_rows
+from clearhead.census.survey import Settings
+from clearhead.files import write_whole
+from clearhead.languages import RefusedError
+
+NAME, FORMAT = "census.json", 1
+
+
+def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
+    """What makes a census what it is: the model's files, the corpus's, and settings."""
+    told = asdict(settings)
+    return {
+        "format": FORMAT,
+        "model": {"name": model.resolve().name, "digest": folder_digest(model)},
+        "corpus": {"files": plan.files, "documents": plan.documents, "digest": plan.digest},
+        "settings": told | {"layers": None if settings.layers is None else list(settings.layers)},
+        "shards": len(plan.shards),
+    }
+
+
+def folder_digest(folder: Path) -> str:
+    """A hash of all files of a folder, names and bytes."""
+    digest = hashlib.sha256()
+    for path in sorted(x for x in folder.rglob("*") if x.is_file()):
+        inside = path.relative_to(folder)
+        if any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
+            continue
+        digest.update(inside.as_posix().encode() + b"\0")
+        with path.open("rb") as file:
+            while block := file.read(BLOCK):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def claimed(out: Path, told: dict[str, Any], *, resume: bool) -> None:
+    """Make a folder that of a census, or go on with it; refused where it is another's."""
+    place = out / NAME
+    if not place.exists() or not written_rows(out / "shards"):  # one that has not begun is no loss
+        if not place.exists() and out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise RefusedError(words.NOT_A_CENSUS.filled(out=out))
+        (out / "shards").mkdir(parents=True, exist_ok=True)
+        write_whole(place, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())
+        return
+    if not resume:
+        raise RefusedError(words.ALREADY_THERE.filled(out=out))
+    others = differences(identity_of(out), told)
+    if others:
+        raise RefusedError(words.ANOTHER_CENSUS.filled(out=out, others="; ".join(others)))
+
+
+def identity_of(out: Path) -> dict[str, Any]:
+    """What a census is of, as its folder says."""
+    found: dict[str, Any] = json.loads((out / NAME).read_text(encoding="utf-8"))
+    if found.get("format") != FORMAT:
+        raise ValueError(f"{out / NAME} is of format {found.get('format')}, and this clearhead reads {FORMAT}")
+    return found
+
+
+def differences(known: dict[str, Any], told: dict[str, Any]) -> list[str]:
+    """Where two censuses are not of the same, in words: `max_tokens 512, 256`."""
+    found = [
+        f"{part} {_called(known[part])}, {_called(told[part])}"
+        for part in ("model", "corpus")
+        if known[part]["digest"] != told[part]["digest"]
+    ]
+    before, now = known["settings"], told["settings"]
+    return found + [f"{name} {before.get(name)}, {now[name]}" for name in now if before.get(name) != now[name]]
+
+
+def _called(part: dict[str, Any]) -> str:
+    """A model or a corpus as people would tell it, with the beginning of its hash, as names may be the same."""
+    name = part.get("name") or f"{part['documents']} documents"
+    return f"{name} ({part['digest'][:8]})"

@@ -1,0 +1,86 @@
+"""A census as a page: one file in the dress of `clearhead.page`, whose script is page/web/census.js."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearhead.census.kinds import KINDS
+from clearhead.census.measures import LABELS, MEASURES, PATTERNS
+from clearhead.files import write_whole
+from clearhead.languages import spoken
+from clearhead.page.document import document
+from clearhead.page.packing import Chunk, packed
+
+if TYPE_CHECKING:
+    from clearhead.census.result import Census
+
+MOST_PROBLEMS = 100  # documents that a page names; problems.parquet has all of them
+DIGITS = 5
+
+
+def write(path: str | Path, census: Census, other: Census | None, language: str | None) -> Path:
+    """Write the page of a census, or of two that are compared: see `Census.to_html`."""
+    shown = [census] if other is None else [census, other]
+    empty = [one for one in shown if not len(one.heads)]
+    if empty:
+        raise ValueError(f"there is nothing to show of {empty[0]!r}: not one of its documents was counted")
+    header = {
+        "language": spoken(language),
+        "title": " · ".join(["clearhead census", *(one.about["model"]["name"] for one in shown)]),
+        "measures": list(MEASURES),
+        "patterns": list(PATTERNS),
+        "labels": list(LABELS),
+        "kinds": list(KINDS),
+        "models": len(shown),
+    }
+    chunks = {
+        f"model-{number}": Chunk([], packed(json.dumps(content(one), ensure_ascii=False, allow_nan=False).encode()))
+        for number, one in enumerate(shown)
+    }
+    place = Path(path)
+    write_whole(place, document(header, chunks, entry="census.js", element="clearhead-census").encode())
+    return place
+
+
+def content(census: Census) -> dict[str, Any]:
+    """What the page knows of a census, as web/census_data.js describes it."""
+    heads, measures = census.heads.to_pylist(), census.measures.to_pylist()
+    layers: dict[str, int] = {}
+    for head in heads:
+        layers[head["layer"]] = layers.get(head["layer"], 0) + 1
+    by_measure = {name: [row for row in measures if row["measure"] == name] for name in MEASURES}
+    columns = {"mean": "mean", "spread": "spread", "least": "least", "most_of": "most"}
+    problems = census.problems.to_pylist()
+    return {
+        "name": census.about["model"]["name"], "documents": census.documents, "tokens": census.tokens,
+        "cut": census.cut, "most": census.about["settings"]["max_tokens"],
+        "shards": [census.shards, census.about["shards"]], "layers": list(layers.items()),
+        "kinds": census.kinds.column("tokens").to_pylist(),
+        **{told: {x: [_rounded(row[column]) for row in rows] for x, rows in by_measure.items()}
+           for told, column in columns.items()},
+        "counted": {name: [row["documents"] for row in rows] for name, rows in by_measure.items()},
+        "bins": {name: [row["bins"] for row in rows] for name, rows in by_measure.items()},
+        "names": [[head["names"][name] for name in LABELS] for head in heads],
+        "entropies": [head["entropies"] for head in heads], "distances": [head["distances"] for head in heads],
+        "examples": _examples(census), "problem_count": len(problems),
+        "problems": [[x["file"], x["document"], x["reason"], x["detail"]] for x in problems[:MOST_PROBLEMS]],
+    }  # fmt: skip
+
+
+def _examples(census: Census) -> dict[str, list[list[Any]]]:
+    """The examples of each head, counted over all layers, and pattern."""
+    at = {(row["layer"], row["head"]): number for number, row in enumerate(census.heads.to_pylist())}
+    found: dict[str, list[list[Any]]] = {}
+    for row in census.examples.to_pylist():
+        found.setdefault(f"{at[row['layer'], row['head']]} {row['pattern']}", []).append(
+            [_rounded(row["score"]), row["file"], row["document"], -1 if row["offset"] is None else row["offset"],
+             row["query"], row["first"], row["tokens"], row["keys"], row["key_tokens"],
+             [_rounded(weight) for weight in row["weights"]]]
+        )  # fmt: skip
+    return found
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)

@@ -1,0 +1,111 @@
+"""One shard, counted: each of its documents is read, traced and added; one that cannot be is reported."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clearhead.census import examples
+from clearhead.census.corpus import Document, Shard, documents
+from clearhead.census.counts import Counts
+from clearhead.census.heads import read, seen
+from clearhead.census.kinds import KINDS
+from clearhead.census.rows import Problem, Row, Text
+
+ENDLESS = 10**6  # what tokenizers say that know of no limit is more than this
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a census depends on besides the model and the corpus.
+
+    field: of JSON lines and Parquet, the text   max_tokens: where documents are cut off, if they are
+    layers: by number or path, all unless given   threads: of each worker   shard: documents in each
+    """
+
+    field: str = "text"
+    max_tokens: int | None = None
+    layers: tuple[int | str, ...] | None = None
+    threads: int = 1
+    shard: int = 32
+
+
+def limit_of(config: Any, tokenizer: Any) -> int | None:
+    """How many tokens a model can read, where that is known."""
+    names = ("max_position_embeddings", "n_positions", "max_sequence_length")
+    told = [getattr(config, name, None) for name in names] + [getattr(tokenizer, "model_max_length", None)]
+    known = [int(x) for x in told if isinstance(x, int) and 0 < x < ENDLESS]
+    return min(known) if known else None
+
+
+def survey(shard: Shard, model: Any, tokenizer: Any, settings: Settings) -> Row:
+    """What the documents of a shard add up to."""
+    row = Row(shard.number)
+    for document in documents(shard, settings.field):
+        problem = _counted(row, document, model, tokenizer, settings)
+        if problem is not None:
+            row.problems.append(Problem(document.number, document.file, document.place, *problem))
+    return row
+
+
+def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings: Settings) -> tuple[str, str] | None:
+    """Count one document, or say what is wrong with it: a reason, and more."""
+    if document.text is None:
+        return "unreadable", document.problem
+    if not document.text.strip():
+        return "empty", ""
+    ids = list(tokenizer(document.text, verbose=False)["input_ids"])
+    limit = limit_of(model.config, tokenizer)
+    if settings.max_tokens is not None and len(ids) > settings.max_tokens:
+        ids = list(tokenizer(document.text, truncation=True, max_length=settings.max_tokens)["input_ids"])
+        row.cut += 1
+    elif limit is not None and len(ids) > limit:
+        return "too_long", f"{len(ids)} tokens; the model reads {limit}"
+    if not ids:
+        return "empty", ""
+    _add(row, document, ids, model, tokenizer, settings)
+    return None
+
+
+def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: Any, settings: Settings) -> None:
+    """Trace a document and count what is seen."""
+    import torch
+
+    from clearhead.traces.opening import trace
+
+    assert document.text is not None
+    with trace(model, settings.layers, map_size=0) as found, torch.no_grad():
+        model(**_inputs(model, ids))
+    reading = read(ids, tokenizer, document.text)
+    shown = seen(found, reading)
+    if not row.layers:
+        row.layers, row.counts = shown.layers, Counts.nothing(len(shown.steps))
+    row.counts.add(shown)
+    row.read, row.tokens = row.read + 1, row.tokens + len(ids)
+    row.kinds += np.bincount(reading.kinds, minlength=len(KINDS))
+    if examples.add(row.best, document.number, shown, reading):
+        offsets = [start if reading.placed else -1 for start, _ in reading.spans.offsets]
+        row.texts[document.number] = Text(document.file, document.place, reading.labels, offsets)
+
+
+def _inputs(model: Any, ids: list[int]) -> dict[str, Any]:
+    """What a model is called with: no cache, and no more of the vocabulary's scores than it insists on."""
+    import torch
+
+    from clearhead.traces.command import decoded
+
+    told = {"use_cache": False, "logits_to_keep": 1}
+    known = inspect.signature(model.forward).parameters
+    return {
+        **decoded(model, {"input_ids": torch.tensor([ids])}),
+        **{name: value for name, value in told.items() if name in known},
+    }
+
+
+def plain(shards: list[Shard], model: Any, tokenizer: Any, settings: Settings) -> Iterator[Row]:
+    """All shards, one after the other, in this process."""
+    return (survey(shard, model, tokenizer, settings) for shard in shards)

@@ -1,0 +1,86 @@
+"""Documents in a fixed order, whatever the files; what cannot be read is there, and takes nothing else along."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clearhead.census.corpus import Shard, documents, planned
+
+
+def everything(plan, field="text"):
+    return [document for shard in plan.shards for document in documents(shard, field)]
+
+
+def test_documents_are_the_same_however_they_are_cut(corpus):
+    whole = everything(planned([corpus], size=10_000))
+    assert [document.number for document in whole] == list(range(len(whole)))
+    for size in (1, 3, 4, 7):
+        plan = planned([corpus], size=size)
+        assert everything(plan) == whole
+        assert plan.documents == len(whole)
+        assert [shard.documents for shard in plan.shards[:-1]] == [size] * (len(plan.shards) - 1)
+        assert [Shard.from_json(shard.as_json()) for shard in plan.shards] == plan.shards
+
+
+def test_every_kind_of_file_and_every_mishap(corpus):
+    found = {(d.file, d.place): d for d in everything(planned([corpus], size=5))}
+    assert len([d for d in found.values() if d.text and d.text.strip()]) == 20 + 1 + 6 + 1 + 1
+    problems = {place: d.problem for place, d in found.items() if d.problem}
+    assert problems["a.jsonl", 5].startswith("the line is no JSON: ")
+    assert problems["a.jsonl", 7] == "the line is no object with a text in 'text'"
+    assert problems["a.jsonl", 8] == problems["a.jsonl", 7]
+    assert problems["b.parquet", 3] == "there is no text in it"
+    assert "Parquet" in problems["c.parquet", 0]
+    assert problems["d/two.txt", 0] == "it is no text in UTF-8: byte 0 is 0xff"
+    assert len(problems) == 6
+    assert (found["a.jsonl", 6].text, found["a.jsonl", 9].text) == ("", "  ")
+    assert planned([corpus], size=5).left_out == ["picture.png"]
+
+
+def test_fields_and_groups_of_rows(tmp_path):
+    (tmp_path / "a.ndjson").write_text(json.dumps({"body": "가나다"}) + "\n", encoding="utf-8")
+    texts = [f"text {i}" for i in range(11)]
+    pq.write_table(pa.table({"body": texts, "n": range(11)}), tmp_path / "b.parquet", row_group_size=4)
+    plan = planned([tmp_path], size=3, field="body")
+    assert [document.text for document in everything(plan, "body")] == ["가나다", *texts]
+    numbers = everything(planned([tmp_path / "b.parquet"], size=3, field="n"), "n")
+    assert {document.problem for document in numbers} == {"it holds no text but int"}
+    missing = everything(planned([tmp_path / "b.parquet"], size=3, field="title"), "title")
+    assert [document.problem[:26] for document in missing] == ["there is no column 'title'"]
+
+
+def test_a_corpus_is_known_by_its_names_and_bytes(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    first = planned([tmp_path], size=3)
+    assert planned([path], size=1).digest == planned([path], size=9).digest
+    assert first.left_out == []
+    path.write_text("two")
+    assert planned([tmp_path], size=3).digest != first.digest
+    path.write_text("one")
+    assert planned([tmp_path], size=3).digest == first.digest
+    path.rename(tmp_path / "b.txt")
+    assert planned([tmp_path], size=3).digest != first.digest
+
+
+def test_files_are_read_once_and_hidden_ones_not_at_all(tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "b.txt").write_text("two")
+    assert planned([tmp_path, tmp_path / "a.txt"], size=3).documents == 1
+    with pytest.raises(FileNotFoundError, match=r"there is no .*nothing to read documents from"):
+        planned([tmp_path / "nothing"], size=3)
+
+
+def test_a_file_that_goes_away_takes_no_other_along(tmp_path):
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text(name)
+    plan = planned([tmp_path], size=3)
+    (tmp_path / "b.txt").unlink()
+    found = everything(plan)
+    assert [document.text for document in found] == ["a", None, "c"]
+    assert "No such file" in found[1].problem

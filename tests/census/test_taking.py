@@ -1,0 +1,43 @@
+"""Ray gives the bytes of a plain loop, whoever dies on the way. `python -m tests.census.campaign` does more of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from clearhead.census import take
+from clearhead.census.corpus import planned
+from clearhead.census.survey import Settings
+from clearhead.census.taking import Steward, surveyed
+from clearhead.languages import RefusedError
+
+from . import campaign, small
+
+
+def test_a_driver_is_killed_and_then_one_of_two_workers(model, corpus, taken, tmp_path, ray_address):
+    """One worker makes the first rows, until the process that writes is killed; two go on, of which one is killed."""
+    out, shards = tmp_path / "out", len(list((taken / "shards").iterdir()))
+    written = campaign.killed_driver(model, corpus, out, ray_address, rows=2)
+    assert 2 <= written < shards
+    assert not (out / "heads.parquet").exists()
+    killer = campaign.Killer(after=1)
+    census = take(model, corpus, out, shard=small.SHARD, workers=2, resume=True, tell=killer)
+    assert killer.pids, "no worker was killed"
+    assert killer.steps == shards - written, "shards that had their rows were done again"
+    assert census.finished
+    assert small.contents(out) == small.contents(taken)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(4, 1), (1, 3), (40, 1)])
+def test_more_workers_than_fit_are_refused(model, corpus, ray_address, workers, threads):
+    """Ray would wait for room for ever."""
+    shards = planned([corpus], size=1).shards
+    with pytest.raises(RefusedError, match=rf"{workers} workers of {threads} threads are more than 2 processors hold"):
+        next(surveyed(shards, model, Settings(threads=threads), workers))
+
+
+def test_rows_are_handed_over_one_by_one_to_a_client(model, corpus, monkeypatch):
+    shards = planned([corpus], size=5).shards
+    monkeypatch.setattr("clearhead.census.taking.surveyed", lambda given, *_: ({"number": x.number} for x in given))
+    steward = Steward([shard.as_json() for shard in shards], str(model), Settings(), None)
+    assert [steward.next_row() for _ in shards] == [{"number": shard.number} for shard in shards]
+    assert steward.next_row() is None
