@@ -226,7 +226,7 @@ def _quietly() -> Iterator[None]:
     import ray.data
 
     context = ray.data.DataContext.get_current()
-    told = {"enable_progress_bars": False, "print_on_execution_start": False}
+    told = {"enable_progress_bars": False, "print_on_execution_start": False, "raise_original_map_exception": True}
     before = {name: getattr(context, name) for name in told}
     loggers = {name: logging.getLogger(name).level for name in ("ray.data", "ray")}
     for name, value in told.items():
