@@ -10,6 +10,7 @@ import clearhead as ch
 from clearhead import page
 from clearhead.cli import main
 from clearhead.traces.scratch import Scratch
+from clearhead.translate.translator import SHIPPED
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,17 @@ def test_a_file_is_served_with_its_name(path, served):
 def test_what_is_refused(path, served, capsys, arguments, said):
     assert main(["view", "--language", "en", *(str(path) if x == "FILE" else x for x in arguments)]) == 1
     assert said in capsys.readouterr().err
+    assert served == []
+
+
+def test_a_file_that_is_no_trace_is_said_so_in_korean(served, capsys):
+    assert main(["view", "--language", "ko", str(SHIPPED)]) == 1
+    assert (
+        f"{SHIPPED} 파일은 기록이 아닙니다(내용: Transformer). 기록은 trace.save로 저장합니다"
+        in capsys.readouterr().err
+    )
+    assert main(["view", "--language", "ko", __file__]) == 1
+    assert "파일은 온전한 safetensors 파일이 아닙니다: " in capsys.readouterr().err
     assert served == []
 
 

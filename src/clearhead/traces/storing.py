@@ -21,7 +21,9 @@ from safetensors import SafetensorError, safe_open
 import clearhead
 from clearhead import masks
 from clearhead.files import put_in_place
+from clearhead.languages import RefusedError, Said
 from clearhead.text.spans import Spans
+from clearhead.traces import words
 from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.facts import Facts
 from clearhead.traces.images import Image
@@ -228,9 +230,7 @@ def opened(path: Path) -> tuple[list[Any], dict[str, Any]]:
         with safe_open(path, framework="np") as file:
             told = (file.metadata() or {}).get(KEY)
     except (SafetensorError, OSError) as error:
-        raise ValueError(
-            f"{path} is not a whole safetensors file: {error} (was it cut short, or damaged? trace.save writes it anew)"
-        ) from None
+        raise RefusedError(words.NOT_WHOLE.filled(path=path, error=error)) from None
     description = _description(path, told)
     arrays = _Arrays(path, description.get("checksums", []))
     return [Stored(arrays, number, call) for number, call in enumerate(description["calls"])], description
@@ -240,15 +240,18 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
     try:
         description = json.loads(told or "{}")
     except json.JSONDecodeError:
-        raise ValueError(f"{path} is damaged: its description cannot be read (trace.save writes it anew)") from None
+        raise RefusedError(words.UNREADABLE.filled(path=path)) from None
     if not isinstance(description, dict) or description.get("kind") != KIND:
-        what = description.get("kind", "something else") if isinstance(description, dict) else "something else"
-        raise ValueError(f"{path} is not a trace but holds {what}; trace.save writes traces")
+        what = description.get("kind") if isinstance(description, dict) else None
+        raise RefusedError(words.NO_TRACE.filled(path=path, what=words.SOMETHING_ELSE if what is None else what))
     if description.get("version") not in READABLE:
-        raise ValueError(
-            f"{path} was written by clearhead {description.get('clearhead', '?')}, in version "
-            f"{description.get('version')} of the format, and this one reads versions "
-            f"{' and '.join(map(str, READABLE))}; install that clearhead"
+        raise RefusedError(
+            words.OTHER_VERSION.filled(
+                path=path,
+                clearhead=description.get("clearhead", "?"),
+                version=description.get("version"),
+                readable=Said(" and ".join(map(str, READABLE)), ", ".join(map(str, READABLE))),
+            )
         )
     return description
 

@@ -100,6 +100,26 @@ INDUCTION = Said("induction, the strongest heads first:", "인덕션 점수가 �
 HEADS = Said("head", "헤드")
 MORE = Said("… {count} more", "… 그 밖에 {count}개")
 HEAD = Said("{layer}  head {head:3}  {score:.3f}", "{layer}  헤드 {head:3}  {score:.3f}")
+NOT_WHOLE = Said(
+    "{path} is not a whole safetensors file: {error} (was it cut short, or damaged? trace.save writes it anew)",
+    "{path} 파일은 온전한 safetensors 파일이 아닙니다: {error} (잘렸거나 손상되었다면 trace.save로 다시 저장할 수 "
+    "있습니다)",
+)
+UNREADABLE = Said(
+    "{path} is damaged: its description cannot be read (trace.save writes it anew)",
+    "{path} 파일이 손상되어 설명을 읽을 수 없습니다(trace.save로 다시 저장할 수 있습니다)",
+)
+NO_TRACE = Said(
+    "{path} is not a trace but holds {what}; trace.save writes traces",
+    "{path} 파일은 기록이 아닙니다(내용: {what}). 기록은 trace.save로 저장합니다",
+)
+SOMETHING_ELSE = Said("something else", "다른 것")
+OTHER_VERSION = Said(
+    "{path} was written by clearhead {clearhead}, in version {version} of the format, and this one reads versions "
+    "{readable}; install that clearhead",
+    "{path} 파일은 clearhead {clearhead}에서 저장한 것이며 형식 버전은 {version}입니다. 지금 clearhead가 읽는 버전은 "
+    "{readable}이니, 저장한 clearhead를 설치해 주세요",
+)
 NO_HF = Said(
     "transformers 5 is needed: {install}",
     "transformers 5가 필요합니다: {install}",
