@@ -7,7 +7,7 @@ import pytest
 
 from clearhead.traces.reading import Grouping
 from clearhead.traces.sharing import Shares
-from clearhead.traces.tables import HeadScores, aligned
+from clearhead.traces.tables import HeadScores, aligned, told_apart
 from clearhead.traces.value_norms import ValueNorms
 
 SCORES = HeadScores({"a.0": np.array([0.5, -2.0]), "b.0": np.array([1.0, 0.0, np.nan])}, "a score")
@@ -66,3 +66,14 @@ def test_shares_and_norms_as_tables():
 def test_a_figure(tmp_path):
     SCORES.plot().savefig(tmp_path / "scores.png")
     assert str(HeadScores({}, "nothing")) == "nothing:"
+
+
+def test_rows_of_a_figure_are_told_apart_by_what_differs():
+    names = [f"encoder.layer.{number}.attention.self" for number in range(3)]
+    assert told_apart(names) == ["0", "1", "2"]
+    assert told_apart(["encoder.0.own", "decoder.0.own", "decoder.0.cross"])[2] == "decoder.0.cross"
+    assert told_apart(["alone.0.own"]) == ["alone.0.own"]
+    figure = HeadScores({name: np.array([-1.0, 0.5]) for name in names}, "mean of i − j").plot()
+    texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    assert {"0", "1", "2"} <= set(texts)
+    assert any(text in ("-1.00", "−1.00") for text in texts)  # below 0, where colours begin, the number tells

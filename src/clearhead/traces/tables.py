@@ -6,7 +6,7 @@ import functools
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -152,4 +152,20 @@ class HeadScores(ByLayer[np.ndarray]):
         """A figure of layers × heads."""
         from clearhead.figures import visualize_layers
 
-        return visualize_layers(np.nan_to_num(self.array), label=self.label, layer_names=self.names, **options)
+        options.setdefault("values", bool((self.array < 0).any()))  # colours begin at 0, so numbers tell what is below
+        names = told_apart(self.names)
+        return visualize_layers(np.nan_to_num(self.array), label=self.label, layer_names=names, **options)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names of modules without the parts that all of them begin and end with: 0, 1 … of encoder.layer.0.attention …"""
+    parts = [name.split(".") for name in names]
+    if len(parts) < 2:
+        return list(names)
+    start, end = (_shared(rows) for rows in (parts, [row[::-1] for row in parts]))
+    return [".".join(row[start : len(row) - end]) or name for row, name in zip(parts, names, strict=True)]
+
+
+def _shared(rows: Sequence[Sequence[str]]) -> int:
+    """How many parts all rows begin with."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*rows, strict=False)))

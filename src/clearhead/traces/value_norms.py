@@ -37,7 +37,7 @@ class ValueNorms(ByLayer[np.ndarray]):
 
     def rows(self) -> list[list[str]]:
         most = max(map(len, self.layers.values()), default=0)
-        lines = ([name, *shortened([f"{x:.4g}" for x in norms.mean(-1)])] for name, norms in self.layers.items())
+        lines = ([name, *shortened([f"{x:#.4g}" for x in norms.mean(-1)])] for name, norms in self.layers.items())
         return [["head", *shortened(list(map(str, range(most))))], *lines]
 
     def weights(
