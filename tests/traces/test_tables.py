@@ -60,7 +60,11 @@ def test_shares_and_norms_as_tables():
     assert head.endswith("w11  … 2 more")
     assert line.split() == ["a.0", *["0.071"] * 12, "…", "2", "more"]
     norms = ValueNorms({"a.0": np.array([[1.0, 3.0], [0.5, 0.5]])}, {})
-    assert repr(norms).splitlines() == ["‖v W_O‖ of each head, the mean over keys:", "head  0    1", "a.0   2  0.5"]
+    assert repr(norms).splitlines() == [
+        "‖v W_O‖ of each head, the mean over keys:",
+        "head      0       1",
+        "a.0   2.000  0.5000",
+    ]
 
 
 def test_a_figure(tmp_path):

@@ -30,6 +30,7 @@ from clearhead.translate.senses import other_meaning
         ("나쁜 학생은 없어요", "There is no bad student", "I do not have a bad student"),
         ("오늘은 손님이 없다", "There is no guest today", "The guest does not have a guest today"),
         ("나무가 한 그루 있었다", "There was one tree", "I had one tree"),
+        ("방에 책이 많다", "There are many books in the room", "I have many books in the room"),
     ],
 )
 def test_a_meaning_that_does_not_go_with_the_words_beside_it(text, right, wrong):

@@ -115,3 +115,17 @@ def test_a_sentence_that_stops_before_its_second_clause(text):
     assert said is not None
     assert said.ko.endswith(f"문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: {text.split()[-1].rstrip('.')}")
     assert said.en.startswith("it is not sure of this: the sentence stops where another clause should follow: ")
+
+
+def test_two_who_do_one_thing():
+    said = unusual("고양이가 쥐가 잡았다")
+    assert said is not None
+    assert said.ko == "이 번역은 확실하지 않습니다. 주어가 둘입니다: 고양이가 쥐가"
+    assert said.en == "it is not sure of this: two words say who does it: 고양이가 쥐가"
+    for text in (
+        "내가 시간이 필요하다",
+        "비가 와서 내가 집에 있었다",
+        "내가 산 책이 재미있다",
+        "형이 자고 누나가 읽는다",
+    ):
+        assert unusual(text) is None or "주어가 둘" not in unusual(text).ko

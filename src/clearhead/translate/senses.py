@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from clearhead.languages import Said
 from clearhead.translate import english, korean, lexicon, words
+from clearhead.translate.korean import Stem
 from clearhead.translate.lexicon import Adjective, Noun, Verb
 from clearhead.translate.usage import (
     FOCUS,
@@ -21,6 +22,7 @@ from clearhead.translate.usage import (
     THERE,
     TOPIC,
     adjectives_of,
+    is_place,
     object_of,
     objects_of,
     predicates,
@@ -33,6 +35,7 @@ from clearhead.translate.usage import (
 TEA, DRINKS = set(lexicon.nouns("tea")), set(lexicon.nouns("drink"))
 SUBJECT = korean.PARTICLES["subject"]
 BE = {"is", "are", "was", "were", "be", "am"}
+MANY = Stem("많")
 BEFORE_HELPERS = ("고", "수")  # 먹고 있다, 먹을 수 있다: not there, but under way, and able
 
 
@@ -50,6 +53,8 @@ def other_meaning(text: str, answer: str) -> Said | None:
             return words.OTHER_MEANING.filled(word=word, predicate=said[its])
         before_noun = said[its] in ("있는", "없는")
         if stems[its] & THERE and not before_noun and _simply_there(said, place, its) and not written & BE:
+            return words.OTHER_MEANING.filled(word=word, predicate=said[its])
+        if MANY in stems[its] and any(map(is_place, said[:its])) and "there" not in written:  # 방에 책이 많다
             return words.OTHER_MEANING.filled(word=word, predicate=said[its])
         fitting = _fitting(said, place, its, verbs_of(stems[its]), adjectives_of(stems[its]))
         if len(fitting) > 1:

@@ -27,6 +27,7 @@ from clearhead.translate.to_korean import APART
 
 SIGNS = ".,!?"
 OBJECT, TOPIC, FOCUS = korean.PARTICLES["object"], korean.PARTICLES["topic"], ("도", "만")
+SUBJECT = korean.PARTICLES["subject"]
 THERE = {Stem("있"), Stem("없")}
 PARTICLES = {form for forms in korean.PARTICLES.values() for form in forms}
 PARTICLES |= {"에", "에서", "서", "에게", "한테", "께", "께서", "의", "도", "만", "하고", "들"}
@@ -47,6 +48,8 @@ def unusual(text: str) -> Said | None:
     if said and said[-1] in _unfinished():
         return words.CUT_OFF.filled(word=said[-1])
     stems = predicates(said)
+    if (pair := _two_subjects(said, stems)) is not None:
+        return words.TWO_SUBJECTS.filled(first=pair[0], second=pair[1])
     verbs = [[verb for verb in verbs_of(found) if verb.shape not in ("double", "weather")] for found in stems]
     for place, word in enumerate(said):
         if (predicate := _out_of_place(said, stems, place)) is not None:
@@ -93,6 +96,21 @@ def adjectives_of(stems: frozenset[Stem]) -> list[Adjective]:
     return [adjective for adjective in lexicon.ADJECTIVES if adjective.stem in stems]
 
 
+def _two_subjects(said: Sequence[str], stems: Sequence[frozenset[Stem]]) -> tuple[str, str] | None:
+    """Two words with 이/가 before a verb that one does: 고양이가 쥐가 잡았다. Before 크다 there may be two."""
+    waiting: list[str] = []
+    for place, word in enumerate(said):
+        if stems[place] and word not in _nouns():
+            taken = verbs_of(stems[place])
+            one = bool(taken) and not adjectives_of(stems[place]) and not stems[place] & THERE
+            if one and all(verb.shape not in ("double", "weather") for verb in taken) and len(waiting) > 1:
+                return waiting[-2], waiting[-1]
+            waiting = []
+        elif word.endswith(SUBJECT) and without_particles(word[:-1]) in _nouns():
+            waiting.append(word)
+    return None
+
+
 def _out_of_place(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: int) -> str | None:
     """The predicate that an adverb stands before though it only goes with others: 많이 아프다. 아주 빨리 is no such."""
     adverbs = [adverb for adverb in lexicon.ADVERBS if adverb.korean == said[place]]
@@ -104,7 +122,7 @@ def _out_of_place(said: Sequence[str], stems: Sequence[frozenset[Stem]], place: 
     kinds |= {"liking"} if any(verb.english in LIKING for verb in verbs_of(stems[its])) else set()
     kinds |= {"feeling"} if any(one.english in FEELING for one in adjectives_of(stems[its])) else set()
     kinds |= {"all"} if "verb" in kinds else set()
-    if stems[its] & THERE and any(map(_is_place, said[:its])):
+    if stems[its] & THERE and any(map(is_place, said[:its])):
         kinds = {"verb"} if said[place] == "많이" else set()
     return None if any(kinds & set(adverb.goes.split()) for adverb in adverbs) else said[its]
 
@@ -231,7 +249,8 @@ def _nouns() -> frozenset[str]:
     return frozenset(nouns | places | VERBAL_NOUNS)
 
 
-def _is_place(word: str) -> bool:
+def is_place(word: str) -> bool:
+    """Whether a word says where, by its particle."""
     return word.endswith(("에", "로")) or word.startswith("어디")
 
 

@@ -241,6 +241,10 @@ NO_PREDICATE = Said(
     "이 번역은 확실하지 않습니다. 서술어(동사, 형용사, 이다)가 없습니다. 온전한 문장으로 써 주세요(예: 고양이가 쥐를 "
     "잡았다)",
 )
+TWO_SUBJECTS = Said(
+    "it is not sure of this: two words say who does it: {first} {second}",
+    "이 번역은 확실하지 않습니다. 주어가 둘입니다: {first} {second}",
+)
 CUT_OFF = Said(
     "it is not sure of this: the sentence stops where another clause should follow: {word}",
     "이 번역은 확실하지 않습니다. 문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: {word}",
