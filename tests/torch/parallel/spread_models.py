@@ -36,6 +36,14 @@ def inputs(padding: str, n: int = N) -> dict[str, torch.Tensor]:
     return {"input_ids": ids * real, "attention_mask": real}
 
 
+def inputs_of(name: str, padding: str) -> dict[str, torch.Tensor]:
+    """With the positions, for a model that would count them by the mask."""
+    given = inputs(padding)
+    if name == "opt":
+        given["position_ids"] = (given["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+    return given
+
+
 def numbers(output: Any) -> torch.Tensor:
     found: torch.Tensor = output["logits"] if "logits" in output else output["last_hidden_state"]
     return found
@@ -46,7 +54,7 @@ def spread(name: str, ranks: int, padding: str, layout: str, split: str) -> np.n
     model = model_of(name)
     group = groups[ranks]
     with torch.no_grad(), hf.borrowed(model), parallel.context(group, model=model, layout=layout, split=split):
-        own = numbers(model(**inputs(padding)))
+        own = numbers(model(**inputs_of(name, padding)))
     return parallel.gather(own, group=group, layout=layout, dim=-2).numpy()
 
 

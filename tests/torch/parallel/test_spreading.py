@@ -31,6 +31,7 @@ CASES = [
     ("gpt_oss", 4, "left", "contiguous", "queries"),  # sinks
     ("llama4", 2, "left", "zigzag", "queries"),  # chunks
     ("gpt2", 4, "none", "zigzag", "queries"),
+    ("opt", 2, "left", "contiguous", "queries"),  # positions counted by the mask: passed, where ranks are several
     ("bert", 4, "right", "contiguous", "queries"),
     ("modernbert", 2, "right", "zigzag", "queries"),
 ]
