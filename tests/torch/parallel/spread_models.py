@@ -22,6 +22,8 @@ PADDING = {"none": (0, 0), "right": (0, 4), "left": (3, 0)}  # of the second of 
 def model_of(name: str) -> Any:
     """In float64, so that a difference is a mistake; torch multiplies the experts of gpt_oss in float32 at most."""
     model = copy.deepcopy(made(name)).eval()
+    if name == "bert":
+        model.pooler = None  # it would pool each rank's own, and is refused
     return model if name == "gpt_oss" else model.double()
 
 

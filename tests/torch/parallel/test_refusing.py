@@ -44,9 +44,9 @@ MODELS: dict[str, Any] = {
         lambda: t.EsmModel(t.EsmConfig(**SIZES, mask_token_id=3, token_dropout=True, emb_layer_norm_before=False)),
         "token_dropout",
     ),
-    "positions by tokens": (lambda: t.RobertaModel(t.RobertaConfig(**SIZES)), "pass position_ids, whole"),
+    "positions by tokens": (lambda: t.RobertaForMaskedLM(t.RobertaConfig(**SIZES)), "pass position_ids, whole"),
     "positions by a function": (
-        lambda: t.EsmModel(t.EsmConfig(**SIZES, mask_token_id=3, token_dropout=False, emb_layer_norm_before=False)),
+        lambda: t.EsmForMaskedLM(t.EsmConfig(**SIZES, mask_token_id=3, token_dropout=False)),
         "counts positions by the tokens that are no padding",
     ),
     "queries scaled by row": (
@@ -100,3 +100,33 @@ def test_deepseek_and_rope_of_a_fixed_kind_are_not_refused():
     ask(t.DeepseekV3ForCausalLM(t.DeepseekV3Config(**LATENT)), **spread_models.inputs("none"))
     yarn = {"rope_theta": 1e4, "rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 16}
     ask(t.LlamaForCausalLM(t.LlamaConfig(**GROUPED, rope_parameters=yarn)), **spread_models.inputs("none"))
+
+
+def test_models_that_give_one_answer_for_a_sequence():
+    given = spread_models.inputs("none")
+    with pytest.raises(NotImplementedError, match="LlamaForSequenceClassification gives one answer for a whole"):
+        ask(t.LlamaForSequenceClassification(t.LlamaConfig(**GROUPED)), **given)
+    for model in (made("bert"), t.BertForPreTraining(t.BertConfig(**SIZES))):
+        with pytest.raises(NotImplementedError, match=rf"{type(model).__name__} pools the sequence \(pooler\)"):
+            ask(model, **given)
+    ask(spread_models.model_of("bert"), **given)
+    ask(t.BertForTokenClassification(t.BertConfig(**SIZES)), **given)
+
+
+@pytest.mark.parametrize("kept", [1, torch.tensor([3, 4])])
+def test_logits_that_are_kept_by_their_place_in_the_whole(kept: Any):
+    with pytest.raises(NotImplementedError, match="logits_to_keep counts from the end of the whole"):
+        ask(made("llama"), **spread_models.inputs("none"), logits_to_keep=kept)
+    ask(made("llama"), **spread_models.inputs("none"), logits_to_keep=0)
+
+
+def test_gradient_checkpointing_where_it_would_run():
+    model = t.LlamaForCausalLM(t.LlamaConfig(**GROUPED))
+    model.gradient_checkpointing_enable()
+    ask(model.eval(), **spread_models.inputs("none"))
+    with torch.no_grad():
+        ask(model.train(), **spread_models.inputs("none"))
+    with pytest.raises(NotImplementedError, match=r"call model.gradient_checkpointing_disable\(\) first"):
+        ask(model, **spread_models.inputs("none"))
+    model.gradient_checkpointing_disable()
+    ask(model, **spread_models.inputs("none"))

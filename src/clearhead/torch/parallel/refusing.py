@@ -22,6 +22,7 @@ SPREAD_KINDS = {"full_attention", "sliding_attention", "chunked_attention", "att
 RECURRENT = re.compile(
     r"Mamba\d*(Mixer|Layer)|(Bamba|FalconH1)Mixer|ShortConv|DeltaNet|Rglru|Rwkv|Lightning|LinearAttention|Ngram"
 )
+POOLING = ("ForSequenceClassification", "ForMultipleChoice", "ForNextSentencePrediction", "DoubleHeadsModel")
 BY_TOKENS = "create_position_ids_from_input_ids"  # of models that count the tokens which are no padding
 
 
@@ -32,6 +33,7 @@ def refuse(model: nn.Module, names: Any, given: dict[str, Any]) -> None:
     """
     _check_attention(model, names)
     _check_layers(model)
+    _check_answer(model, given)
     _check_arguments(given)
     _check_positions(model, given)
 
@@ -91,6 +93,33 @@ def _across(model: nn.Module) -> Iterator[str]:
         wide = isinstance(module, nn.Conv1d) and module.kernel_size != (1,)
         if wide or isinstance(module, nn.RNNBase) or RECURRENT.search(type(module).__name__):
             yield f"a {type(module).__name__} ({path})"
+
+
+def _check_answer(model: nn.Module, given: dict[str, Any]) -> None:
+    """What a model gives must have a row for each position, and come from one forward pass."""
+    name = type(model).__name__
+    if name.endswith(POOLING):
+        raise NotImplementedError(
+            f"{name} gives one answer for a whole sequence, and each rank would give one for its own positions: spread "
+            "model.base_model, parallel.gather its last_hidden_state (dim=-2), and put the head on that"
+        )
+    if getattr(model, "pooler", None) is not None or getattr(getattr(model, "base_model", 0), "pooler", None):
+        raise NotImplementedError(
+            f"{name} pools the sequence (pooler), and each rank would pool its own positions: make it with "
+            "add_pooling_layer=False or set its pooler to None, and pool what parallel.gather gives"
+        )
+    for kept in ("logits_to_keep", "num_logits_to_keep"):
+        count = given.get(kept)
+        if isinstance(count, torch.Tensor) or count:
+            raise NotImplementedError(
+                f"{kept} counts from the end of the whole, and each rank would keep rows of its own: leave it out, and "
+                "take the rows from what parallel.gather gives"
+            )
+    if torch.is_grad_enabled() and any(x.training and getattr(x, "gradient_checkpointing", 0) for x in model.modules()):
+        raise NotImplementedError(
+            "gradient checkpointing runs layers once more in the backward pass, when their sequence is no longer "
+            "spread: call model.gradient_checkpointing_disable() first"
+        )
 
 
 def _check_arguments(given: dict[str, Any]) -> None:

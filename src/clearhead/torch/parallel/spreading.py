@@ -51,11 +51,13 @@ def context(
     Raises:
         ValueError: at a call: the model's attention is another, arguments are not the same on every rank, or there are
             fewer positions than runs to cut them into.
-        NotImplementedError: at a call: with a cache, labels, a mask that is not (b, n), or packed sequences; of a model
-            with two stacks, convolutions, recurrence (Mamba, linear attention) or attention to chosen or compressed
-            keys, with rotary embeddings that depend on the length ("dynamic", "longrope"), or that scales embeddings
-            (ESM's token_dropout) or queries (Llama 4, from position 8,192 on) by the whole; and, unless position_ids
-            are given, of one that counts positions by tokens (RoBERTa), or by a mask that has padding (OPT).
+        NotImplementedError: at a call: with a cache, labels, a mask that is not (b, n), packed sequences,
+            logits_to_keep, gradient checkpointing or a bias; of a model that gives one answer for the sequence (a
+            classifier, a pooler), with two stacks, convolutions, recurrence (Mamba, linear attention) or attention to
+            chosen or compressed keys, with rotary embeddings that depend on the length ("dynamic", "longrope"), or that
+            scales embeddings (ESM's token_dropout) or queries (Llama 4, from position 8,192 on) by the whole; and,
+            unless position_ids are given, of one that counts positions by tokens (RoBERTa), or by a mask that has
+            padding (OPT).
     """
     member(group)
     checks.choice("layout", layout, LAYOUTS)
@@ -146,6 +148,12 @@ class _Spreading:
                 f"{type(module).__name__} attends from {q.shape[-2]} queries to {k.shape[-2]} keys, and this rank has "
                 f"{self.rows} positions of the sequence; only attention of a sequence to itself is spread"
             )
+        for name, x in options.items():
+            if x is not None and name not in (*OPTIONS, "dropout", "seed"):
+                raise NotImplementedError(
+                    f"{type(module).__name__} passes {name}= to its attention, and it is not known how that is spread: "
+                    "run this model in one process"
+                )
         self.calls += 1
         wanted = {name: options.get(name) for name in OPTIONS}
         if rate := options.get("dropout"):
