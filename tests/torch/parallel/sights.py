@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 import torch.distributed as dist
 from tests.torch.parallel.cases import Case, arguments, draw
 
@@ -88,3 +89,9 @@ def bytes_sent(case: Case, ranks: int) -> list[list[int]]:
     finally:
         dist.all_to_all_single = real
     return counted
+
+
+def other_labels(name: str, own: Any, others: Any) -> Any:
+    """A look in which rank 2 says otherwise what the tokens or the padding are."""
+    q = torch.ones(2, 3, 5)
+    return parallel.look(q, q, q, **{name: own if dist.get_rank() == 2 else others})

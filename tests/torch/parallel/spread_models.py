@@ -22,6 +22,8 @@ PADDING = {"none": (0, 0), "right": (0, 4), "left": (3, 0)}  # of the second of 
 def model_of(name: str) -> Any:
     """In float64, so that a difference is a mistake; torch multiplies the experts of gpt_oss in float32 at most."""
     model = copy.deepcopy(made(name)).eval()
+    if name == "bert":
+        model.pooler = None  # it would pool each rank's own, and is refused
     return model if name == "gpt_oss" else model.double()
 
 
@@ -36,6 +38,14 @@ def inputs(padding: str, n: int = N) -> dict[str, torch.Tensor]:
     return {"input_ids": ids * real, "attention_mask": real}
 
 
+def inputs_of(name: str, padding: str) -> dict[str, torch.Tensor]:
+    """With the positions, for a model that would count them by the mask."""
+    given = inputs(padding)
+    if name == "opt":
+        given["position_ids"] = (given["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+    return given
+
+
 def numbers(output: Any) -> torch.Tensor:
     found: torch.Tensor = output["logits"] if "logits" in output else output["last_hidden_state"]
     return found
@@ -46,7 +56,7 @@ def spread(name: str, ranks: int, padding: str, layout: str, split: str) -> np.n
     model = model_of(name)
     group = groups[ranks]
     with torch.no_grad(), hf.borrowed(model), parallel.context(group, model=model, layout=layout, split=split):
-        own = numbers(model(**inputs(padding)))
+        own = numbers(model(**inputs_of(name, padding)))
     return parallel.gather(own, group=group, layout=layout, dim=-2).numpy()
 
 

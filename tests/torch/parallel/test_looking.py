@@ -84,6 +84,32 @@ def test_only_what_the_mask_needs_is_sent(four: Ranks):
     assert [returned[other] for other in (0, 2, 3)] == [255 * 2 * 8, 0, 0]  # what they receive, in float64
 
 
+WORDS = [f"word{i}" for i in range(12)]
+LABELS = [
+    ("padding", np.arange(12) < 2, None),
+    ("padding", np.arange(12) < 2, np.arange(12) < 3),
+    ("padding", False, None),
+    ("tokens", WORDS, None),
+    ("tokens", WORDS, WORDS[::-1]),
+    ("key_tokens", WORDS, [*WORDS[:-1], "<pad>"]),
+]
+
+
+@pytest.mark.parametrize(("name", "own", "others"), LABELS)
+def test_ranks_that_name_positions_otherwise_are_told_so_everywhere(four: Ranks, name: str, own: Any, others: Any):
+    said = {str(x) for x in four.ask("sights.other_labels", name, own, others)}
+    assert len(said) == 1
+    assert f"the ranks do not agree on {name}: rank 0 has " in said.pop()
+
+
+def test_labels_that_cannot_be_read_are_told_as_on_one_machine():
+    q = torch.ones(2, 3, 5)
+    with group_of_one(), pytest.raises(ValueError, match="inhomogeneous"):
+        parallel.look(q, q, q, padding=[[1, 0], [1]])
+    with group_of_one():  # tokens are any objects, of which an array need not be made
+        assert parallel.look(q, q, q, tokens=[(1,), (2, 3), "\ud800"]).entropy.shape == (2, 3)
+
+
 def test_without_heads_and_without_a_map():
     q, k, v = torch.randn(3, 11, 5)
     with group_of_one():

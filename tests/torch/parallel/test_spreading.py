@@ -17,6 +17,7 @@ from tests.torch.parallel.ranks import Ranks
 import clearhead as ch
 from clearhead import hf
 from clearhead.torch import parallel
+from clearhead.torch.watching import Position, attend
 
 NOISE = 1e-12  # of float64, through two layers
 EAGER = 5e-6  # in float32
@@ -31,6 +32,7 @@ CASES = [
     ("gpt_oss", 4, "left", "contiguous", "queries"),  # sinks
     ("llama4", 2, "left", "zigzag", "queries"),  # chunks
     ("gpt2", 4, "none", "zigzag", "queries"),
+    ("opt", 2, "left", "contiguous", "queries"),  # positions counted by the mask: passed, where ranks are several
     ("bert", 4, "right", "contiguous", "queries"),
     ("modernbert", 2, "right", "zigzag", "queries"),
 ]
@@ -115,6 +117,18 @@ def test_a_model_that_does_not_attend_this_way_is_told_so():
     with group_of_one(), parallel.context(model=model), pytest.raises(ValueError, match="no layer of Mean attended"):
         model(torch.ones(2, 5, 3))
     assert model(torch.ones(2, 5, 3)).shape == (2, 3)
+
+
+def test_what_a_layer_asks_for_is_not_dropped():
+    class Biased(torch.nn.Module):
+        def forward(self, inputs_embeds: torch.Tensor, position_ids: Any = None, attention_mask: Any = None) -> Any:
+            x = inputs_embeds[:, None]
+            return attend(self, Position(grows=False), x, x, x, bias=torch.zeros(5, 5))
+
+    model = Biased()
+    words = "Biased passes bias= to its attention, and it is not known how that is spread"
+    with group_of_one(), parallel.context(model=model), pytest.raises(NotImplementedError, match=words):
+        model(torch.ones(2, 5, 3))
 
 
 def test_afterwards_and_in_other_threads_the_model_is_as_before():

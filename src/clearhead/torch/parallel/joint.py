@@ -131,12 +131,12 @@ def agreed(
     layout: str,
     bias: Any,
     sinks: Any,
-    also: dict[str, Any] | None = None,
+    also: Callable[[], dict[str, Any]] = dict,
     **options: Any,
 ) -> Joint:
     """The call that all ranks make; the same ValueError on all of them if their arguments do not belong together.
 
-    also: what else must be alike
+    also: finds what else must be alike; an error of it is told to all
     """
     rank, _ = member(group)
 
@@ -153,7 +153,7 @@ def agreed(
             "layout": layout,
             **_facts(autocast(q, k, v), mask, bias, sinks),
             **options,
-            **(also or {}),
+            **also(),
         }
         return _Described(facts, q.shape[-2], k.shape[-2])
 

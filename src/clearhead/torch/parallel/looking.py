@@ -6,6 +6,7 @@ their order, in float64, and goes to the rank that holds the key.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,14 +68,19 @@ def look(
             on every rank.
     """
     options: dict[str, Any] = {"scale": scale, "softcap": softcap}
-    also = {"top_k": top_k, "map_size": map_size, "whether there are values": v is not None}
+    labels: dict[str, Any] = {"tokens": tokens, "key_tokens": key_tokens, "padding": padding}
+
+    def also() -> dict[str, Any]:
+        counts = {"top_k": top_k, "map_size": map_size, "whether there are values": v is not None}
+        marked = padding if padding is None or isinstance(padding, bool) else np.asarray(on_host(padding)).tolist()
+        return counts | {name: _shown(x) for name, x in (labels | {"padding": marked}).items()}
+
     joint = agreed(
         q, k, k if v is None else v, mask, group=group, split="queries", layout=layout, bias=bias, sinks=sinks,
         also=also, **options,
     )  # fmt: skip
     planned = plan(joint)
     fetched = planned.routes.fetch([joint.k] if v is None else [joint.k, joint.v])
-    labels: dict[str, Any] = {"tokens": tokens, "key_tokens": key_tokens, "padding": padding}
     whole: list[tuple[Call, Padding | None]] = []
     seen: list[Seen] = []
 
@@ -95,6 +101,15 @@ def look(
     first = real_ends(None if filling is None else filling.keys, joint.n_k)[0]
     statistics = _statistics(joint, planned.routes, seen, first, with_output=v is not None)
     return GroupView(joint, call, layout, seen, statistics, map_size, labels)
+
+
+def _shown(labels: Any) -> str:
+    """Tokens or padding as an error shows them: how many, and a digest of all."""
+    if not hasattr(labels, "__iter__"):
+        return str(labels)
+    values = [str(x) for x in labels]
+    digest = hashlib.blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{len(values)} ({digest})"
 
 
 def _padding(joint: Joint, call: Call, tokens: Any, key_tokens: Any, padding: Any) -> Padding | None:

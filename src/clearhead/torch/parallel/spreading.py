@@ -1,7 +1,7 @@
 """A model of transformers whose sequence is spread over ranks.
 
-Everything in such a model but attention works on one position at a time, so each rank runs it on its own. What the
-model is called with is cut on the way in; masks speak of the whole; attention goes over the group.
+Where everything in a model but attention works on one position at a time, each rank can run it on its own; other models
+are refused. What the model is called with is cut on the way in; masks speak of the whole; attention goes over ranks.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from clearhead.torch.parallel.agreeing import gathered, member, must_agree, told
 from clearhead.torch.parallel.function import attention
 from clearhead.torch.parallel.joint import SPLITS, digest
 from clearhead.torch.parallel.layouts import LAYOUTS, positions, shard
+from clearhead.torch.parallel.refusing import CUT, NAME, refuse
 from clearhead.torch.watching import Position, spread, watched
 
-NAME = "clearhead"  # of the attention, as transformers knows it
-CUT = {"input_ids": -1, "inputs_embeds": -2, "position_ids": -1, "token_type_ids": -1}  # the axis of positions
 OPTIONS = ("mask", "scale", "softcap", "sinks")  # of a layer's attention, besides dropout
 
 
@@ -52,8 +51,13 @@ def context(
     Raises:
         ValueError: at a call: the model's attention is another, arguments are not the same on every rank, or there are
             fewer positions than runs to cut them into.
-        NotImplementedError: at a call: with a cache, labels, a mask that is not (b, n), packed sequences, two stacks,
-            or a model that counts positions in a way of its own.
+        NotImplementedError: at a call: with a cache, labels, a mask that is not (b, n), packed sequences,
+            logits_to_keep, gradient checkpointing or a bias; of a model that gives one answer for the sequence (a
+            classifier, a pooler), with two stacks, convolutions, recurrence (Mamba, linear attention) or attention to
+            chosen or compressed keys, with rotary embeddings that depend on the length ("dynamic", "longrope"), or that
+            scales embeddings (ESM's token_dropout) or queries (Llama 4, from position 8,192 on) by the whole; and,
+            unless position_ids are given, of one that counts positions by tokens (RoBERTa), or by a mask that has
+            padding (OPT).
     """
     member(group)
     checks.choice("layout", layout, LAYOUTS)
@@ -98,7 +102,7 @@ class _Spreading:
 
     def _described(self, names: Any, given: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """What must be the same on all ranks, and how many positions there are; what is wrong is raised here."""
-        _refuse(self.model, names, given)
+        refuse(self.model, names, given)
         tensors = {name: x for name, x in given.items() if isinstance(x, torch.Tensor)}
         first = "input_ids" if "input_ids" in tensors else "inputs_embeds"
         if first not in tensors:
@@ -144,6 +148,12 @@ class _Spreading:
                 f"{type(module).__name__} attends from {q.shape[-2]} queries to {k.shape[-2]} keys, and this rank has "
                 f"{self.rows} positions of the sequence; only attention of a sequence to itself is spread"
             )
+        for name, x in options.items():
+            if x is not None and name not in (*OPTIONS, "dropout", "seed"):
+                raise NotImplementedError(
+                    f"{type(module).__name__} passes {name}= to its attention, and it is not known how that is spread: "
+                    "run this model in one process"
+                )
         self.calls += 1
         wanted = {name: options.get(name) for name in OPTIONS}
         if rate := options.get("dropout"):
@@ -161,50 +171,3 @@ class _Spreading:
                 f"no layer of {type(module).__name__} attended by way of clearhead, so that positions saw those of "
                 f"their own rank only (model.set_attn_implementation({NAME!r}), after import clearhead.hf)"
             )
-
-
-def _refuse(model: nn.Module, names: Any, given: dict[str, Any]) -> None:
-    """What cannot be spread, by its name."""
-    config = getattr(model, "config", None)
-    used = getattr(config, "_attn_implementation", NAME)
-    if used != NAME:
-        raise ValueError(
-            f"the model's attention is {used!r}, which knows of no other ranks (model.set_attn_implementation("
-            f"{NAME!r}), after import clearhead.hf)"
-        )
-    if getattr(config, "is_encoder_decoder", False):
-        raise NotImplementedError("a model with an encoder and a decoder is not spread, only models of one sequence")
-    if "position_ids" not in names:
-        raise NotImplementedError(
-            f"{type(model).__name__} takes no position_ids, so it cannot be told which are its own"
-        )
-    if given.get("past_key_values") is not None or given.get("use_cache"):
-        raise NotImplementedError(
-            "there is no cache over several ranks, so generate and use_cache=True do not work here"
-        )
-    if given.get("labels") is not None:
-        raise NotImplementedError(
-            "labels belong to the next position, which may be another rank's: compute the loss from the logits and "
-            "parallel.shard(labels_of_the_next, dim=-1)"
-        )
-    for name, x in given.items():
-        if isinstance(x, torch.Tensor) and name not in CUT and name != "attention_mask":
-            raise NotImplementedError(f"how {name} is cut is not known; what is cut is {', '.join(CUT)}")
-    _check_positions(model, given.get("position_ids"), given.get("attention_mask"))
-
-
-def _check_positions(model: nn.Module, numbers: torch.Tensor | None, mask: torch.Tensor | None) -> None:
-    """Positions that are counted otherwise than by rows must be given; those of packed sequences are refused."""
-    if mask is not None and mask.ndim != 2:
-        raise NotImplementedError(
-            f"attention_mask must be (b, n) here, 1 where a token is no padding, got {mask.ndim}D"
-        )
-    if numbers is None and any(hasattr(x, "create_position_ids_from_input_ids") for x in model.modules()):
-        raise NotImplementedError(
-            f"{type(model).__name__} counts positions by the tokens that are no padding: pass position_ids, whole"
-        )
-    if numbers is not None and mask is None and bool((numbers.diff(dim=-1) != 1).any()):
-        raise NotImplementedError(
-            "position_ids that begin anew say that sequences are packed, which is not spread; where they are one "
-            "sequence, pass an attention_mask of ones too"
-        )
