@@ -83,7 +83,8 @@ def take(
         raise RefusedError(words.NO_DOCUMENTS)
     claimed(target, identity(folder, plan, settings), resume=resume)
     rows = target / "shards"
-    missing = [each for each in plan.shards if each.number not in written_rows(rows)]
+    done = written_rows(rows)
+    missing = [each for each in plan.shards if each.number not in done]
     step = Step(plan.documents - sum(each.documents for each in missing), plan.documents, 0, 0)
     if tell is not None:
         tell(step)
