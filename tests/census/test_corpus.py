@@ -41,6 +41,13 @@ def test_every_kind_of_file_and_every_mishap(corpus):
     assert planned([corpus], size=5).left_out == ["picture.png"]
 
 
+def test_half_a_character_is_no_text(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "the \\ud800 dog"}\n{"text": "\\ud83d\\ude00"}\n', encoding="utf-8")
+    half, pair = everything(planned([tmp_path], size=3))
+    assert (half.text, half.problem) == (None, "it is no text: character 4 is half a pair, U+D800")
+    assert (pair.text, pair.problem) == ("\U0001f600", "")
+
+
 def test_fields_and_groups_of_rows(tmp_path):
     (tmp_path / "a.ndjson").write_text(json.dumps({"body": "가나다"}) + "\n", encoding="utf-8")
     texts = [f"text {i}" for i in range(11)]

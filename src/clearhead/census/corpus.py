@@ -239,7 +239,12 @@ def _of_line(line: bytes, field: str) -> str | ValueError:
         return ValueError(f"the line is no JSON: {error.msg} at column {error.colno}")
     if not isinstance(value, dict) or not isinstance(value.get(field), str):
         return ValueError(f"the line is no object with a text in {field!r}")
-    return str(value[field])
+    text = str(value[field])
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:  # JSON can write half of a character: "\ud800"
+        return ValueError(f"it is no text: character {error.start} is half a pair, U+{ord(text[error.start]):04X}")
+    return text
 
 
 def _column(path: str, field: str, first: int, count: int) -> list[str | ValueError | None]:

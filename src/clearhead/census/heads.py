@@ -60,10 +60,11 @@ def read(ids: list[int], tokenizer: Any, text: str) -> Reading:
     return Reading(ids, labels, spans, token_kinds(ids, labels, spans, set(tokenizer.all_special_ids)), placed)
 
 
-def seen(trace: Trace, reading: Reading) -> Seen:
-    """What a trace of one forward shows of every head of every layer."""
+def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
+    """What a trace of one forward shows of every head of every layer. inside: how the layers' paths begin"""
     n = len(reading.ids)
-    found = [(name, view) for name in trace.names if (view := trace[name]).n_q == view.n_k == n]
+    names = [name for name in trace.names if name.startswith(inside)]
+    found = [(name, view) for name in names if (view := trace[name]).n_q == view.n_k == n]
     if not found:
         raise ValueError(f"in no layer of {', '.join(trace.names)} do the {n} tokens of a document look at each other")
     views = [view for _, view in found]

@@ -23,7 +23,10 @@ LOW = 2**32 - 1  # squares are added up in two halves, so that no corpus is too 
 
 
 class Problem(NamedTuple):
-    """A document that is not counted. reason: "unreadable", "empty" or "too_long"; detail: what is wrong with it"""
+    """A document that is not counted, and why.
+
+    reason: "unreadable", "empty", "too_long" or, where reading it ended in an error, "failed"   detail: more of it
+    """
 
     number: int
     file: str

@@ -96,6 +96,7 @@ PROBLEMS = {
         "{count:,} documents are longer than the model can read (--max-tokens cuts them off):",
         "모델이 읽을 수 있는 것보다 긴 문서 {count:,}개 (--max-tokens로 자를 수 있습니다):",
     ),
+    "failed": Said("{count:,} documents ended in an error:", "처리하다가 오류가 난 문서 {count:,}개:"),
 }
 PROBLEM = Said("  {file}, document {document}", "  {file}, {document}번 문서")
 PROBLEM_WHY = Said("  {file}, document {document}: {why}", "  {file}, {document}번 문서: {why}")
