@@ -13,6 +13,7 @@ corpus again.
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import json
@@ -23,6 +24,10 @@ from typing import Any, NamedTuple
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet",)
 TEXTS = (".txt", ".text", ".md", ".rst")
 BLOCK = 2**20
+GONE = (
+    "{path} could be read when the corpus was planned, and cannot be now: {why}; "
+    "it must be there, as it was, on every machine that a worker runs on"
+)
 
 
 class Piece(NamedTuple):
@@ -30,6 +35,7 @@ class Piece(NamedTuple):
 
     path: to open it by  file: its name, as it is told  kind: "text", "lines", "table" or, of a file that cannot be
     read as a whole, "broken"  first: the number of the first document in the file  start: its first byte, of lines
+    length: of the whole file in bytes
     """
 
     path: str
@@ -38,6 +44,7 @@ class Piece(NamedTuple):
     first: int
     size: int
     start: int = 0
+    length: int = 0
 
 
 class Shard(NamedTuple):
@@ -129,13 +136,14 @@ def _pieces(path: Path, name: str, field: str, digest: Any, *, room: int, size: 
     try:
         starts = _starts(path, digest, room, size) if kind == "lines" else _hashed(path, digest)
         count = starts.pop() if kind == "lines" else _rows(path, field) if kind == "table" else 1
+        length = path.stat().st_size
     except (OSError, ValueError):
         yield Piece(str(path), name, "broken", 0, 1)
         return
     firsts = [0, *range(room, count, size)]
     for number, first in enumerate(firsts if count else []):
         last = firsts[number + 1] if number + 1 < len(firsts) else count
-        yield Piece(str(path), name, kind, first, last - first, starts[number] if kind == "lines" else 0)
+        yield Piece(str(path), name, kind, first, last - first, starts[number] if kind == "lines" else 0, length)
 
 
 def _starts(path: Path, digest: Any, room: int, size: int) -> list[int]:
@@ -177,10 +185,22 @@ def documents(shard: Shard, field: str = "text") -> Iterator[Document]:
 
 
 def _all(piece: Piece, field: str) -> list[tuple[str | None, str]]:
-    """The texts of a piece; a file that has gone, or cannot be decoded, takes along no other's."""
-    try:
+    """The texts of a piece; what cannot be decoded takes along no other's.
+
+    A file that is not here as it was planned is no matter of its documents: another machine, or another day, has it.
+    """
+    if piece.kind == "broken":
         return list(_read(piece, field))
+    try:
+        if (now := Path(piece.path).stat().st_size) != piece.length:
+            raise OSError(errno.ESTALE, f"it has {now} bytes now, and had {piece.length}")
+        found = list(_read(piece, field))
+        if len(found) != piece.size:
+            raise OSError(errno.ESTALE, f"it has {len(found)} documents now where it had {piece.size}")
+        return found
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own, of spoilt bytes, have none
+            raise OSError(GONE.format(path=piece.path, why=error.strerror or error)) from None
         return [(None, str(error).strip().splitlines()[0])] * piece.size
 
 
