@@ -41,6 +41,18 @@ def test_every_kind_of_file_and_every_mishap(corpus):
     assert planned([corpus], size=5).left_out == ["picture.png"]
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_row_that_is_no_utf_8_takes_no_other_along(tmp_path, kind):
+    raw = pa.array([b"one", b"t\xffo", None, b"four"], pa.binary())
+    texts = pa.StringArray.from_buffers(len(raw), *raw.buffers()[1:], raw.buffers()[0])  # unchecked
+    column = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    found = everything(planned([tmp_path], size=9))
+    assert [document.text for document in found] == ["one", None, None, "four"]
+    assert found[1].problem == "it is no text in UTF-8: byte 1 is 0xff"
+    assert found[2].problem == "there is no text in it"
+
+
 def test_half_a_character_is_no_text(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "the \\ud800 dog"}\n{"text": "\\ud83d\\ude00"}\n', encoding="utf-8")
     half, pair = everything(planned([tmp_path], size=3))

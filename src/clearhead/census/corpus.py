@@ -243,7 +243,11 @@ def _decoded(raw: bytes) -> str | ValueError:
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        return ValueError(f"it is no text in UTF-8: byte {error.start} is 0x{raw[error.start]:02x}")
+        return _no_text(error)
+
+
+def _no_text(error: UnicodeDecodeError) -> ValueError:
+    return ValueError(f"it is no text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}")
 
 
 def _of_line(line: bytes, field: str) -> str | ValueError:
@@ -278,7 +282,7 @@ def _column(path: str, field: str, first: int, count: int) -> list[str | ValueEr
         rows = metadata.row_group(group).num_rows
         low, high = max(first - at, 0), min(first + count - at, rows)
         if low < high:
-            found += [_text(x) for x in _group(path, field, group).slice(low, high - low).to_pylist()]
+            found += _texts(_group(path, field, group).slice(low, high - low))
         at += rows
     return found
 
@@ -288,6 +292,21 @@ def _group(path: str, field: str, group: int) -> Any:
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(path).read_row_group(group, columns=[field]).column(field)
+
+
+def _texts(column: Any) -> list[str | ValueError | None]:
+    """The texts of a column: one that is no UTF-8 takes along no other, though the whole column fails with it."""
+    try:
+        return [_text(x) for x in column.to_pylist()]
+    except UnicodeDecodeError:
+        return [_of_scalar(x) for x in column]
+
+
+def _of_scalar(scalar: Any) -> str | ValueError | None:
+    try:
+        return _text(scalar.as_py())
+    except UnicodeDecodeError as error:
+        return _no_text(error)
 
 
 def _text(value: object) -> str | ValueError | None:
