@@ -31,8 +31,8 @@ def test_a_driver_is_killed_and_then_one_of_two_workers(model, corpus, taken, tm
 
 def test_the_folder_is_listed_once_however_many_shards_there_are(model, corpus, taken, tmp_path, monkeypatch):
     out, listed = shutil.copytree(taken, tmp_path / "out"), []
-    known = taking.written_rows
-    monkeypatch.setattr(taking, "written_rows", lambda folder: listed.append(folder) or known(folder))
+    known = taking.rows_of
+    monkeypatch.setattr(taking, "rows_of", lambda folder, census: listed.append(folder) or known(folder, census))
     assert take(model, corpus, out, shard=small.SHARD, resume=True).finished
     assert listed == [out / "shards"]
 

@@ -48,11 +48,15 @@ class Piece(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """Documents that are read together. number: of the shard  first: of its first document in the corpus"""
+    """Documents that are read together.
+
+    number: of the shard  first: of its first document in the corpus  census: the mark of the one it is read for
+    """
 
     number: int
     first: int
     pieces: tuple[Piece, ...]
+    census: str = ""
 
     @property
     def documents(self) -> int:
@@ -65,8 +69,8 @@ class Shard(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str) -> Shard:
-        number, first, pieces = json.loads(text)
-        return cls(number, first, tuple(Piece(*piece) for piece in pieces))
+        number, first, pieces, census = json.loads(text)
+        return cls(number, first, tuple(Piece(*piece) for piece in pieces), census)
 
 
 class Plan(NamedTuple):

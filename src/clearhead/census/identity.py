@@ -30,6 +30,12 @@ def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
     }
 
 
+def mark(told: dict[str, Any]) -> str:
+    """A hash of what makes a census what it is, which each of its rows has. What a model is called is no part of it."""
+    parts = [told["format"], told["model"]["digest"], told["corpus"]["digest"], told["settings"], told["shards"]]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
 def folder_digest(folder: Path) -> str:
     """A hash of all files of a folder, names and bytes."""
     digest = hashlib.sha256()

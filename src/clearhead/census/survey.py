@@ -51,7 +51,7 @@ def limit_of(config: Any, tokenizer: Any) -> int | None:
 
 def survey(shard: Shard, model: Any, tokenizer: Any, settings: Settings) -> Row:
     """What the documents of a shard add up to."""
-    row = Row(shard.number)
+    row = Row(shard.number, census=shard.census)
     for document in documents(shard, settings.field):
         try:
             problem = _counted(row, document, model, tokenizer, settings)
