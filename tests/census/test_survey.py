@@ -36,14 +36,15 @@ def test_the_result_is_that_of_a_plain_loop(network, corpus, taken):
             model(**tokenizer(document.text, return_tensors="pt"))
         views = list(trace.label(tokenizer, document.text))
         found = [view.patterns() for view in views]
-        for name in PATTERNS[:6]:
+        for name in PATTERNS[:6] if views[0].n_q > 1 else ():
             scores[name].append(np.concatenate([x[name] for x in found]))
         scores["sink"].append(np.concatenate([sinks(view) for view in views]))
     census = load(taken)
     for name, by_document in scores.items():
         step = STEPS[MEASURES.index(name)]
         steps = np.rint(np.stack(by_document).astype(np.float64) * step).astype(int)  # (documents, heads)
-        assert census.documents == len(steps) == 28
+        assert census.documents == 28
+        assert len(steps) == (28 if name == "sink" else 27)  # one document has a single token, which shows no pattern
         np.testing.assert_array_equal(
             census.mean(name).ravel(), [s / (len(steps) * step) for s in steps.sum(axis=0).tolist()]
         )

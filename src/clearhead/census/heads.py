@@ -84,10 +84,13 @@ def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
 
 def _missing(labels: list[str]) -> set[str]:
     """The patterns that a document cannot show: what is repeated, or a kind of token, is not in it."""
+    if len(labels) < 2:  # a token that can only look at itself shows no choice
+        return set(PATTERNS)
     tokens = np.asarray(labels)
+    repeated = len(set(labels)) < len(labels)
     there = {
-        "duplicate_token": len(set(labels)) < len(labels),
-        "induction": len(set(labels[:-1])) < len(labels) - 1 or labels[-1] in labels[:-1],
+        "duplicate_token": repeated,
+        "induction": repeated,
         "separator": bool(are(is_separator, tokens).any()),
         "punctuation": bool(are(is_punctuation, tokens).any()),
     }
