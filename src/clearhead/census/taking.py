@@ -78,7 +78,11 @@ def take(
     folder, target = Path(model), Path(out)
     settings = Settings(field, max_tokens, None if layers is None else tuple(layers), threads, shard)
     check_model(folder, settings)
-    plan = planned([corpus] if isinstance(corpus, (str, Path)) else corpus, size=shard, field=field)
+    paths = [corpus] if isinstance(corpus, (str, Path)) else corpus
+    for read in (folder, *map(Path, paths)):
+        if target.resolve().is_relative_to(read.resolve()):  # what is written would be read when it is gone on with
+            raise RefusedError(words.INSIDE.filled(out=target, read=read))
+    plan = planned(paths, size=shard, field=field)
     if not plan.documents:
         raise RefusedError(words.NO_DOCUMENTS)
     told = identity(folder, plan, settings)

@@ -123,6 +123,10 @@ NOT_A_CENSUS = Said(
     "{out} is there and holds something else; choose a new folder",
     "{out} 폴더에 다른 것이 들어 있습니다. 새 폴더를 골라 주세요",
 )
+INSIDE = Said(
+    "{out} lies in {read}, which is read; choose a folder outside of it",
+    "{out} 폴더가 읽을 폴더 {read} 안에 있습니다. 그 밖에 있는 폴더를 골라 주세요",
+)
 ALREADY_THERE = Said(
     "{out} holds a census already; --resume goes on with it, or choose a new folder",
     "{out} 폴더에 이미 조사 결과가 있습니다. --resume으로 이어서 하거나 새 폴더를 골라 주세요",
