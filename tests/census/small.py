@@ -15,7 +15,7 @@ from tests.hf.models import GROUPED
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from clearhead.census.corpus import planned
-from clearhead.census.identity import claimed, identity
+from clearhead.census.identity import claimed, identity, mark
 from clearhead.census.result import write_tables
 from clearhead.census.rows import as_parquet
 from clearhead.census.survey import Settings, plain
@@ -75,9 +75,11 @@ def taken_plainly(model: Path, paths: Sequence[Path], out: Path, settings: Setti
     """A census by a loop in this process."""
     settings = settings or Settings(shard=SHARD)
     plan = planned(paths, size=settings.shard, field=settings.field)
-    claimed(out, identity(model, plan, settings), resume=False)
+    told = identity(model, plan, settings)
+    claimed(out, told, resume=False)
+    shards = [shard._replace(census=mark(told)) for shard in plan.shards]
     network, tokenizer = loaded(str(model), with_tokenizer=True)
-    for row in plain(plan.shards, network, tokenizer, settings):
+    for row in plain(shards, network, tokenizer, settings):
         (out / "shards" / f"{row.shard:08}.parquet").write_bytes(as_parquet(row))
     write_tables(out)
     return out

@@ -77,6 +77,14 @@ def test_what_is_refused(model, corpus, out, capsys, more, said):
     assert said in capsys.readouterr().err
 
 
+def test_a_folder_in_what_is_read_is_refused(model, corpus, capsys):
+    """Its own files would be part of the corpus, or of the model, when it is gone on with."""
+    for read in (model, corpus):
+        assert main(arguments(model, corpus, read / "deep" / "out")) == 1
+        assert f"lies in {read}, which is read; choose a folder outside of it" in capsys.readouterr().err
+        assert not (read / "deep").exists()
+
+
 def test_what_is_not_there(model, corpus, tmp_path, capsys):
     def error(model, corpus):
         assert main(arguments(model, corpus, tmp_path / "out")) == 1

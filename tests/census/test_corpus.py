@@ -41,6 +41,25 @@ def test_every_kind_of_file_and_every_mishap(corpus):
     assert planned([corpus], size=5).left_out == ["picture.png"]
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_row_that_is_no_utf_8_takes_no_other_along(tmp_path, kind):
+    raw = pa.array([b"one", b"t\xffo", None, b"four"], pa.binary())
+    texts = pa.StringArray.from_buffers(len(raw), *raw.buffers()[1:], raw.buffers()[0])  # unchecked
+    column = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts.cast(kind)
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    found = everything(planned([tmp_path], size=9))
+    assert [document.text for document in found] == ["one", None, None, "four"]
+    assert found[1].problem == "it is no text in UTF-8: byte 1 is 0xff"
+    assert found[2].problem == "there is no text in it"
+
+
+def test_half_a_character_is_no_text(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "the \\ud800 dog"}\n{"text": "\\ud83d\\ude00"}\n', encoding="utf-8")
+    half, pair = everything(planned([tmp_path], size=3))
+    assert (half.text, half.problem) == (None, "it is no text: character 4 is half a pair, U+D800")
+    assert (pair.text, pair.problem) == ("\U0001f600", "")
+
+
 def test_fields_and_groups_of_rows(tmp_path):
     (tmp_path / "a.ndjson").write_text(json.dumps({"body": "가나다"}) + "\n", encoding="utf-8")
     texts = [f"text {i}" for i in range(11)]
@@ -76,11 +95,45 @@ def test_files_are_read_once_and_hidden_ones_not_at_all(tmp_path):
         planned([tmp_path / "nothing"], size=3)
 
 
-def test_a_file_that_goes_away_takes_no_other_along(tmp_path):
+def test_a_file_that_goes_away_is_no_matter_of_its_documents(tmp_path):
+    """As `unreadable` they would be done with for good, because of one machine that did not have the file."""
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text(name)
     plan = planned([tmp_path], size=3)
     (tmp_path / "b.txt").unlink()
-    found = everything(plan)
-    assert [document.text for document in found] == ["a", None, "c"]
-    assert "No such file" in found[1].problem
+    with pytest.raises(OSError, match=r"b\.txt could be read when .* cannot be now: No such file .* on every machine"):
+        everything(plan)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.parquet"])
+def test_a_file_that_changes_is_not_read_on(tmp_path, name):
+    def write(count):
+        if name == "a.parquet":
+            pq.write_table(pa.table({"text": ["one"] * count}), tmp_path / name, row_group_size=1)
+        else:
+            (tmp_path / name).write_text('{"text": "one"}\n' * count)
+
+    write(3)
+    plan = planned([tmp_path], size=2)
+    write(1)
+    with pytest.raises(OSError, match=r"cannot be now: it has \d+ bytes now, and had \d+; it must be there, as it was"):
+        everything(plan)
+
+
+def test_rows_that_are_gone_are_not_passed_over(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"text": ["one", "two", "three"]}), tmp_path / "a.parquet")
+    plan = planned([tmp_path], size=3)
+    monkeypatch.setattr("clearhead.census.corpus._column", lambda *_: ["one", "two"])
+    with pytest.raises(OSError, match="it has 2 documents now where it had 3"):
+        everything(plan)
+
+
+def test_spoilt_bytes_stay_a_matter_of_the_documents(tmp_path):
+    """Those are the same on every machine."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["one" * 99, "two" * 99]}), path, use_dictionary=False, compression="zstd")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + b"\xff" * 60 + whole[64:])
+    found = everything(planned([tmp_path], size=3))
+    assert [document.text for document in found] == [None, None]
+    assert all(document.problem for document in found)

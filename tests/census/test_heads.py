@@ -84,3 +84,12 @@ def test_a_model_in_which_nothing_looks_at_itself_is_refused(shown, model):
         network(torch.tensor([[3, 4, 5]]))
     with pytest.raises(ValueError, match=r"in no layer of model\.layers\.0.* do the 2 tokens of a document look"):
         seen(trace, read([3, 4], tokenizer, "the a"))
+
+
+def test_one_token_shows_no_pattern(model):
+    """It can look nowhere but at itself, and would score 1 on every pattern of positions."""
+    network, tokenizer = loaded(str(model), with_tokenizer=True)
+    with ch.trace(network) as trace, torch.no_grad():
+        network(torch.tensor([[3]]))
+    found = seen(trace, read([3], tokenizer, "the"))
+    assert (found.steps[:, : len(PATTERNS)] == -1).all()

@@ -66,3 +66,17 @@ def test_a_census_that_has_not_begun_is_begun_again(told, tmp_path):
     claimed(tmp_path / "out", told | {"shards": 1}, resume=False)
     claimed(tmp_path / "out", told, resume=False)
     assert identity_of(tmp_path / "out")["shards"] == told["shards"]
+
+
+def test_what_a_killed_process_leaves_is_no_hindrance(told, taken, tmp_path):
+    (tmp_path / "new" / "shards").mkdir(parents=True)
+    claimed(tmp_path / "new", told, resume=True)
+    assert identity_of(tmp_path / "new")["shards"] == told["shards"]
+    out = shutil.copytree(taken, tmp_path / "out")
+    (out / "shards" / ".00000002.parquet.0123456789abcdef.unfinished").write_bytes(b"half")
+    claimed(out, told, resume=True)
+    assert small.contents(out) == small.contents(taken)
+    (tmp_path / "other" / "shards").mkdir(parents=True)
+    (tmp_path / "other" / "shards" / "letter.txt").write_text("mine")
+    with pytest.raises(RefusedError, match="holds something else"):
+        claimed(tmp_path / "other", told, resume=True)

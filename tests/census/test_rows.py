@@ -6,7 +6,7 @@ import pytest
 
 from clearhead.census.counts import Counts
 from clearhead.census.measures import MEASURES
-from clearhead.census.rows import Row, as_parquet, folded, from_parquet, read_rows, written_rows
+from clearhead.census.rows import Row, as_parquet, folded, from_parquet, read_rows, rows_of, written_rows
 
 from . import small
 
@@ -25,13 +25,14 @@ def test_a_row_of_nothing():
 
 def test_any_number_of_rows_adds_up_to_the_same(taken):
     rows = lambda: list(read_rows(taken / "shards"))  # noqa: E731
-    whole = as_parquet_of(folded(rows()))
-    assert as_parquet_of(folded(reversed(rows()))) == whole
+    census = rows()[0].census
+    whole = as_parquet_of(folded(rows(), census))
+    assert as_parquet_of(folded(reversed(rows()), census)) == whole
     half = len(rows()) // 2
-    halves = [folded(rows()[:half]), folded(rows()[half:])]
+    halves = [folded(rows()[:half], census), folded(rows()[half:], census)]
     for part in halves:
         part.counts.squares = part.counts.squares.astype("int64")
-    assert as_parquet_of(folded(halves)) == whole
+    assert as_parquet_of(folded(halves, census)) == whole
 
 
 def as_parquet_of(row: Row) -> bytes:
@@ -54,6 +55,15 @@ def test_rows_of_two_models_are_refused():
     rows = [Row(0, layers=[("x", 1)], counts=Counts.nothing(1)), Row(1, layers=[("y", 1)], counts=Counts.nothing(1))]
     with pytest.raises(ValueError, match="shard 1 has other layers than those before it"):
         folded(rows)
+
+
+def test_rows_of_two_censuses_are_not_mixed(tmp_path):
+    """Two that begin at once in one folder both find it empty."""
+    for number, census in enumerate(["one", "two", "one"]):
+        (tmp_path / f"{number:08}.parquet").write_bytes(as_parquet(Row(number, census=census)))
+    assert list(rows_of(tmp_path, "one")) == [0, 2]
+    with pytest.raises(ValueError, match="shard 1 is of another census: two were taken into one folder; take each"):
+        folded(read_rows(tmp_path), "one")
 
 
 def test_the_folder_is_read_in_the_order_of_shards(taken):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
-from clearhead.census import take
+from clearhead.census import take, taking
 from clearhead.census.corpus import planned
 from clearhead.census.survey import Settings
 from clearhead.census.taking import Steward, surveyed
@@ -25,6 +27,14 @@ def test_a_driver_is_killed_and_then_one_of_two_workers(model, corpus, taken, tm
     assert killer.steps == shards - written, "shards that had their rows were done again"
     assert census.finished
     assert small.contents(out) == small.contents(taken)
+
+
+def test_the_folder_is_listed_once_however_many_shards_there_are(model, corpus, taken, tmp_path, monkeypatch):
+    out, listed = shutil.copytree(taken, tmp_path / "out"), []
+    known = taking.rows_of
+    monkeypatch.setattr(taking, "rows_of", lambda folder, census: listed.append(folder) or known(folder, census))
+    assert take(model, corpus, out, shard=small.SHARD, resume=True).finished
+    assert listed == [out / "shards"]
 
 
 @pytest.mark.parametrize(("workers", "threads"), [(4, 1), (1, 3), (40, 1)])

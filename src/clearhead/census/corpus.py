@@ -13,6 +13,7 @@ corpus again.
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import json
@@ -23,6 +24,10 @@ from typing import Any, NamedTuple
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet",)
 TEXTS = (".txt", ".text", ".md", ".rst")
 BLOCK = 2**20
+GONE = (
+    "{path} could be read when the corpus was planned, and cannot be now: {why}; "
+    "it must be there, as it was, on every machine that a worker runs on"
+)
 
 
 class Piece(NamedTuple):
@@ -30,6 +35,7 @@ class Piece(NamedTuple):
 
     path: to open it by  file: its name, as it is told  kind: "text", "lines", "table" or, of a file that cannot be
     read as a whole, "broken"  first: the number of the first document in the file  start: its first byte, of lines
+    length: of the whole file in bytes
     """
 
     path: str
@@ -38,14 +44,19 @@ class Piece(NamedTuple):
     first: int
     size: int
     start: int = 0
+    length: int = 0
 
 
 class Shard(NamedTuple):
-    """Documents that are read together. number: of the shard  first: of its first document in the corpus"""
+    """Documents that are read together.
+
+    number: of the shard  first: of its first document in the corpus  census: the mark of the one it is read for
+    """
 
     number: int
     first: int
     pieces: tuple[Piece, ...]
+    census: str = ""
 
     @property
     def documents(self) -> int:
@@ -58,8 +69,8 @@ class Shard(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str) -> Shard:
-        number, first, pieces = json.loads(text)
-        return cls(number, first, tuple(Piece(*piece) for piece in pieces))
+        number, first, pieces, census = json.loads(text)
+        return cls(number, first, tuple(Piece(*piece) for piece in pieces), census)
 
 
 class Plan(NamedTuple):
@@ -129,13 +140,14 @@ def _pieces(path: Path, name: str, field: str, digest: Any, *, room: int, size: 
     try:
         starts = _starts(path, digest, room, size) if kind == "lines" else _hashed(path, digest)
         count = starts.pop() if kind == "lines" else _rows(path, field) if kind == "table" else 1
+        length = path.stat().st_size
     except (OSError, ValueError):
         yield Piece(str(path), name, "broken", 0, 1)
         return
     firsts = [0, *range(room, count, size)]
     for number, first in enumerate(firsts if count else []):
         last = firsts[number + 1] if number + 1 < len(firsts) else count
-        yield Piece(str(path), name, kind, first, last - first, starts[number] if kind == "lines" else 0)
+        yield Piece(str(path), name, kind, first, last - first, starts[number] if kind == "lines" else 0, length)
 
 
 def _starts(path: Path, digest: Any, room: int, size: int) -> list[int]:
@@ -177,10 +189,22 @@ def documents(shard: Shard, field: str = "text") -> Iterator[Document]:
 
 
 def _all(piece: Piece, field: str) -> list[tuple[str | None, str]]:
-    """The texts of a piece; a file that has gone, or cannot be decoded, takes along no other's."""
-    try:
+    """The texts of a piece; what cannot be decoded takes along no other's.
+
+    A file that is not here as it was planned is no matter of its documents: another machine, or another day, has it.
+    """
+    if piece.kind == "broken":
         return list(_read(piece, field))
+    try:
+        if (now := Path(piece.path).stat().st_size) != piece.length:
+            raise OSError(errno.ESTALE, f"it has {now} bytes now, and had {piece.length}")
+        found = list(_read(piece, field))
+        if len(found) != piece.size:
+            raise OSError(errno.ESTALE, f"it has {len(found)} documents now where it had {piece.size}")
+        return found
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own, of spoilt bytes, have none
+            raise OSError(GONE.format(path=piece.path, why=error.strerror or error)) from None
         return [(None, str(error).strip().splitlines()[0])] * piece.size
 
 
@@ -223,7 +247,11 @@ def _decoded(raw: bytes) -> str | ValueError:
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        return ValueError(f"it is no text in UTF-8: byte {error.start} is 0x{raw[error.start]:02x}")
+        return _no_text(error)
+
+
+def _no_text(error: UnicodeDecodeError) -> ValueError:
+    return ValueError(f"it is no text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}")
 
 
 def _of_line(line: bytes, field: str) -> str | ValueError:
@@ -239,7 +267,12 @@ def _of_line(line: bytes, field: str) -> str | ValueError:
         return ValueError(f"the line is no JSON: {error.msg} at column {error.colno}")
     if not isinstance(value, dict) or not isinstance(value.get(field), str):
         return ValueError(f"the line is no object with a text in {field!r}")
-    return str(value[field])
+    text = str(value[field])
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:  # JSON can write half of a character: "\ud800"
+        return ValueError(f"it is no text: character {error.start} is half a pair, U+{ord(text[error.start]):04X}")
+    return text
 
 
 def _column(path: str, field: str, first: int, count: int) -> list[str | ValueError | None]:
@@ -253,7 +286,7 @@ def _column(path: str, field: str, first: int, count: int) -> list[str | ValueEr
         rows = metadata.row_group(group).num_rows
         low, high = max(first - at, 0), min(first + count - at, rows)
         if low < high:
-            found += [_text(x) for x in _group(path, field, group).slice(low, high - low).to_pylist()]
+            found += _texts(_group(path, field, group).slice(low, high - low))
         at += rows
     return found
 
@@ -263,6 +296,21 @@ def _group(path: str, field: str, group: int) -> Any:
     import pyarrow.parquet as pq
 
     return pq.ParquetFile(path).read_row_group(group, columns=[field]).column(field)
+
+
+def _texts(column: Any) -> list[str | ValueError | None]:
+    """The texts of a column: one that is no UTF-8 takes along no other, though the whole column fails with it."""
+    try:
+        return [_text(x) for x in column.to_pylist()]
+    except UnicodeDecodeError:
+        return [_of_scalar(x) for x in column]
+
+
+def _of_scalar(scalar: Any) -> str | ValueError | None:
+    try:
+        return _text(scalar.as_py())
+    except UnicodeDecodeError as error:
+        return _no_text(error)
 
 
 def _text(value: object) -> str | ValueError | None:

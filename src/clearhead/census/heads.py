@@ -60,10 +60,11 @@ def read(ids: list[int], tokenizer: Any, text: str) -> Reading:
     return Reading(ids, labels, spans, token_kinds(ids, labels, spans, set(tokenizer.all_special_ids)), placed)
 
 
-def seen(trace: Trace, reading: Reading) -> Seen:
-    """What a trace of one forward shows of every head of every layer."""
+def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
+    """What a trace of one forward shows of every head of every layer. inside: how the layers' paths begin"""
     n = len(reading.ids)
-    found = [(name, view) for name in trace.names if (view := trace[name]).n_q == view.n_k == n]
+    names = [name for name in trace.names if name.startswith(inside)]
+    found = [(name, view) for name in names if (view := trace[name]).n_q == view.n_k == n]
     if not found:
         raise ValueError(f"in no layer of {', '.join(trace.names)} do the {n} tokens of a document look at each other")
     views = [view for _, view in found]
@@ -83,10 +84,13 @@ def seen(trace: Trace, reading: Reading) -> Seen:
 
 def _missing(labels: list[str]) -> set[str]:
     """The patterns that a document cannot show: what is repeated, or a kind of token, is not in it."""
+    if len(labels) < 2:  # a token that can only look at itself shows no choice
+        return set(PATTERNS)
     tokens = np.asarray(labels)
+    repeated = len(set(labels)) < len(labels)
     there = {
-        "duplicate_token": len(set(labels)) < len(labels),
-        "induction": len(set(labels[:-1])) < len(labels) - 1 or labels[-1] in labels[:-1],
+        "duplicate_token": repeated,
+        "induction": repeated,
         "separator": bool(are(is_separator, tokens).any()),
         "punctuation": bool(are(is_punctuation, tokens).any()),
     }

@@ -30,6 +30,12 @@ def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
     }
 
 
+def mark(told: dict[str, Any]) -> str:
+    """A hash of what makes a census what it is, which each of its rows has. What a model is called is no part of it."""
+    parts = [told["format"], told["model"]["digest"], told["corpus"]["digest"], told["settings"], told["shards"]]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
 def folder_digest(folder: Path) -> str:
     """A hash of all files of a folder, names and bytes."""
     digest = hashlib.sha256()
@@ -48,7 +54,7 @@ def claimed(out: Path, told: dict[str, Any], *, resume: bool) -> None:
     """Make a folder that of a census, or go on with it; refused where it is another's."""
     place = out / NAME
     if not place.exists() or not written_rows(out / "shards"):  # one that has not begun is no loss
-        if not place.exists() and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if not place.exists() and out.exists() and not _is_unused(out):
             raise RefusedError(words.NOT_A_CENSUS.filled(out=out))
         (out / "shards").mkdir(parents=True, exist_ok=True)
         write_whole(place, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())
@@ -58,6 +64,16 @@ def claimed(out: Path, told: dict[str, Any], *, resume: bool) -> None:
     others = differences(identity_of(out), told)
     if others:
         raise RefusedError(words.ANOTHER_CENSUS.filled(out=out, others="; ".join(others)))
+    for draft in (out / "shards").glob(".*.parquet.*.unfinished"):  # of a process that was killed while it wrote
+        draft.unlink(missing_ok=True)
+
+
+def _is_unused(out: Path) -> bool:
+    """Whether a folder has nothing in it, or no more than a process made that was killed before it said what for."""
+    if not out.is_dir():
+        return False
+    drafts = {x.name for x in out.glob(f".{NAME}.*.unfinished")}
+    return {x.name for x in out.iterdir()} - drafts <= {"shards"} and not any((out / "shards").glob("*"))
 
 
 def identity_of(out: Path) -> dict[str, Any]:

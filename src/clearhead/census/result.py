@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from clearhead.census.identity import NAME, identity_of
+from clearhead.census.identity import NAME, identity_of, mark
 from clearhead.census.kinds import KINDS
 from clearhead.census.measures import LABELS, MEASURES, PATTERNS, STEPS
 from clearhead.census.rows import Row, folded, read_rows, written_rows
@@ -97,7 +97,7 @@ def load(out: str | Path) -> Census:
         tables = {name: pq.ParquetFile(folder / f"{name}.parquet").read() for name in TABLES}
         told = tables["kinds"].schema.metadata
         return Census(about, {name: int(told[name.encode()]) for name in TOTALS}, tables)
-    row = folded(read_rows(folder / "shards"))
+    row = folded(read_rows(folder / "shards"), mark(about))
     return Census(about, totals(row, shards), tables_of(row))
 
 
@@ -114,7 +114,7 @@ def write_tables(folder: Path) -> None:
 
     import pyarrow.parquet as pq
 
-    row = folded(read_rows(folder / "shards"))
+    row = folded(read_rows(folder / "shards"), mark(identity_of(folder)))
     told = totals(row, len(written_rows(folder / "shards")))
     for name, table in tables_of(row).items():
         if name == "kinds":

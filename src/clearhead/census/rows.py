@@ -19,11 +19,15 @@ from clearhead.census.counts import Counts, no_kinds, shapes
 from clearhead.census.examples import Best, Example, merge
 
 MOST_TEXTS = 4096  # that are held while rows are added up, before those that are not needed any more are let go
+MARK = b"census"  # where a file says which census it is of
 LOW = 2**32 - 1  # squares are added up in two halves, so that no corpus is too large for them
 
 
 class Problem(NamedTuple):
-    """A document that is not counted. reason: "unreadable", "empty" or "too_long"; detail: what is wrong with it"""
+    """A document that is not counted, and why.
+
+    reason: "unreadable", "empty", "too_long" or, where reading it ended in an error, "failed"   detail: more of it
+    """
 
     number: int
     file: str
@@ -43,7 +47,10 @@ class Text(NamedTuple):
 
 @dataclass
 class Row:
-    """What some documents add up to. read: how many were counted   cut: of them, cut off at the most tokens"""
+    """What some documents add up to. read: how many were counted   cut: of them, cut off at the most tokens
+
+    census: the mark of the one it is of, as `identity.mark` makes it
+    """
 
     shard: int
     read: int = 0
@@ -55,6 +62,7 @@ class Row:
     best: Best = field(default_factory=dict)
     texts: dict[int, Text] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    census: str = ""
 
     @property
     def heads(self) -> int:
@@ -104,7 +112,7 @@ def as_parquet(row: Row) -> bytes:
         "texts": [{"document": n, **text._asdict()} for n, text in sorted(row.texts.items()) if n in used],
         "problems": [problem._asdict() for problem in row.problems],
     }  # fmt: skip
-    table = pa.Table.from_pylist([columns], schema=schema())
+    table = pa.Table.from_pylist([columns], schema=schema().with_metadata({MARK: row.census}))
     written = io.BytesIO()
     pq.write_table(table, written, compression="zstd")
     return written.getvalue()
@@ -129,7 +137,7 @@ def from_parquet(source: Path | bytes) -> Row:
     return Row(
         columns["shard"], columns["read"], columns["tokens"], columns["cut"], np.asarray(columns["kinds"], np.int64),
         layers, Counts(**arrays), best, {text.pop("document"): Text(**text) for text in columns["texts"]},
-        [Problem(**problem) for problem in columns["problems"]],
+        [Problem(**problem) for problem in columns["problems"]], (table.schema.metadata or {}).get(MARK, b"").decode(),
     )  # fmt: skip
 
 
@@ -138,16 +146,28 @@ def written_rows(folder: Path) -> dict[int, Path]:
     return {int(path.stem): path for path in sorted(folder.glob("*.parquet"))}
 
 
+def rows_of(folder: Path, census: str) -> dict[int, Path]:
+    """Of the rows that lie in a folder, those of a census."""
+    import pyarrow.parquet as pq
+
+    own = census.encode()
+    return {n: x for n, x in written_rows(folder).items() if (pq.read_schema(x).metadata or {}).get(MARK) == own}
+
+
 def read_rows(folder: Path) -> Iterator[Row]:
     """The rows of a folder, in the order of their shards."""
     return (from_parquet(path) for path in written_rows(folder).values())
 
 
-def folded(rows: Iterable[Row]) -> Row:
-    """Many rows as one, whose squares are Python's own numbers, which have no end."""
-    whole = Row(-1)
+def folded(rows: Iterable[Row], census: str = "") -> Row:
+    """Many rows of a census as one, whose squares are Python's own numbers, which have no end."""
+    whole = Row(-1, census=census)
     high = low = np.zeros((0, 0), np.int64)
     for row in rows:
+        if row.census != census:
+            raise ValueError(
+                f"shard {row.shard} is of another census: two were taken into one folder; take each into its own"
+            )
         if row.layers and not whole.layers:
             whole.layers, whole.counts = row.layers, Counts.nothing(row.heads)
             high, low = np.zeros_like(whole.counts.squares), np.zeros_like(whole.counts.squares)

@@ -16,6 +16,10 @@ from clearhead.census.heads import read, seen
 from clearhead.census.kinds import KINDS
 from clearhead.census.rows import Problem, Row, Text
 
+# Models that number positions from the one after their padding token's, so that they read that many tokens less.
+PADDED = {
+    "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "camembert", "xmod", "longformer", "mpnet",
+}  # fmt: skip
 ENDLESS = 10**6  # what tokenizers say that know of no limit is more than this
 
 
@@ -37,19 +41,51 @@ class Settings:
 def limit_of(config: Any, tokenizer: Any) -> int | None:
     """How many tokens a model can read, where that is known."""
     names = ("max_position_embeddings", "n_positions", "max_sequence_length")
-    told = [getattr(config, name, None) for name in names] + [getattr(tokenizer, "model_max_length", None)]
+    told = [getattr(config, name, None) for name in names]
+    if getattr(config, "model_type", None) in PADDED:
+        told = [x - config.pad_token_id - 1 if isinstance(x, int) else x for x in told]
+    told.append(getattr(tokenizer, "model_max_length", None))
     known = [int(x) for x in told if isinstance(x, int) and 0 < x < ENDLESS]
     return min(known) if known else None
 
 
 def survey(shard: Shard, model: Any, tokenizer: Any, settings: Settings) -> Row:
     """What the documents of a shard add up to."""
-    row = Row(shard.number)
+    row = Row(shard.number, census=shard.census)
     for document in documents(shard, settings.field):
-        problem = _counted(row, document, model, tokenizer, settings)
+        try:
+            problem = _counted(row, document, model, tokenizer, settings)
+        except MemoryError:  # of this machine: another may have the room
+            raise
+        except Exception as error:
+            _check_model(model, settings, error)
+            problem = "failed", _told(error)
         if problem is not None:
             row.problems.append(Problem(document.number, document.file, document.place, *problem))
     return row
+
+
+def _check_model(model: Any, settings: Settings, error: Exception) -> None:
+    """Where a document fails: raise its error if two tokens fail too, as it is the model's or a setting's then."""
+    import torch
+
+    from clearhead.traces.opening import trace
+
+    if "can't allocate memory" in str(error):  # torch has no MemoryError
+        raise error
+    try:
+        with trace(model, settings.layers, map_size=0) as found, torch.no_grad():
+            model(**_inputs(model, [0, 1]))
+        _ = [found[name] for name in found.names]
+    except Exception:
+        raise error from None
+
+
+def _told(error: Exception) -> str:
+    """An error in a line that can be written as UTF-8, whatever text it quotes."""
+    lines = str(error).strip().splitlines()
+    line = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return line.encode("utf-8", "backslashreplace").decode()
 
 
 def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings: Settings) -> tuple[str, str] | None:
@@ -60,19 +96,20 @@ def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings:
         return "empty", ""
     ids = list(tokenizer(document.text, verbose=False)["input_ids"])
     limit = limit_of(model.config, tokenizer)
-    if settings.max_tokens is not None and len(ids) > settings.max_tokens:
+    cut = settings.max_tokens is not None and len(ids) > settings.max_tokens
+    if cut:
         ids = list(tokenizer(document.text, truncation=True, max_length=settings.max_tokens)["input_ids"])
-        row.cut += 1
     elif limit is not None and len(ids) > limit:
         return "too_long", f"{len(ids)} tokens; the model reads {limit}"
     if not ids:
         return "empty", ""
     _add(row, document, ids, model, tokenizer, settings)
+    row.cut += cut
     return None
 
 
 def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: Any, settings: Settings) -> None:
-    """Trace a document and count what is seen."""
+    """Trace a document and count what is seen: all of it, or nothing where something fails."""
     import torch
 
     from clearhead.traces.opening import trace
@@ -81,15 +118,32 @@ def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: An
     with trace(model, settings.layers, map_size=0) as found, torch.no_grad():
         model(**_inputs(model, ids))
     reading = read(ids, tokenizer, document.text)
-    shown = seen(found, reading)
+    shown = seen(found, reading, inside=_encoder(model))
+    if row.layers and shown.layers != row.layers:
+        raise ValueError(f"it goes through {_names(shown.layers)}, and others through {_names(row.layers)}")
+    best = dict(row.best)
+    kept = examples.add(best, document.number, shown, reading)
     if not row.layers:
         row.layers, row.counts = shown.layers, Counts.nothing(len(shown.steps))
     row.counts.add(shown)
+    row.best = best
     row.read, row.tokens = row.read + 1, row.tokens + len(ids)
     row.kinds += np.bincount(reading.kinds, minlength=len(KINDS))
-    if examples.add(row.best, document.number, shown, reading):
+    if kept:
         offsets = [start if reading.placed else -1 for start, _ in reading.spans.offsets]
         row.texts[document.number] = Text(document.file, document.place, reading.labels, offsets)
+
+
+def _names(layers: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} ({heads} heads)" for name, heads in layers)
+
+
+def _encoder(model: Any) -> str:
+    """How the paths of the layers begin that read a document: those of the encoder, where there is a decoder too."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        return ""
+    encoder = model.get_encoder()
+    return next(f"{name}." for name, module in model.named_modules() if module is encoder)
 
 
 def _inputs(model: Any, ids: list[int]) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from clearhead import advice, checks
 from clearhead.census import words
 from clearhead.census.corpus import Plan, Shard, planned
-from clearhead.census.identity import claimed, identity
+from clearhead.census.identity import claimed, identity, mark
 from clearhead.census.result import Census, load, write_tables
-from clearhead.census.rows import written_rows
+from clearhead.census.rows import rows_of
 from clearhead.census.survey import Settings, limit_of
 from clearhead.census.worker import Surveyor
 from clearhead.files import write_whole
@@ -78,19 +78,25 @@ def take(
     folder, target = Path(model), Path(out)
     settings = Settings(field, max_tokens, None if layers is None else tuple(layers), threads, shard)
     check_model(folder, settings)
-    plan = planned([corpus] if isinstance(corpus, (str, Path)) else corpus, size=shard, field=field)
+    paths = [corpus] if isinstance(corpus, (str, Path)) else corpus
+    for read in (folder, *map(Path, paths)):
+        if target.resolve().is_relative_to(read.resolve()):  # what is written would be read when it is gone on with
+            raise RefusedError(words.INSIDE.filled(out=target, read=read))
+    plan = planned(paths, size=shard, field=field)
     if not plan.documents:
         raise RefusedError(words.NO_DOCUMENTS)
-    claimed(target, identity(folder, plan, settings), resume=resume)
+    told = identity(folder, plan, settings)
+    claimed(target, told, resume=resume)
     rows = target / "shards"
-    missing = [each for each in plan.shards if each.number not in written_rows(rows)]
+    done = rows_of(rows, mark(told))
+    missing = [each._replace(census=mark(told)) for each in plan.shards if each.number not in done]
     step = Step(plan.documents - sum(each.documents for each in missing), plan.documents, 0, 0)
     if tell is not None:
         tell(step)
     if missing:
         with connected(address):
-            rows_of = _from_afar if _is_afar() else surveyed
-            for found in rows_of(missing, folder, settings, workers):
+            made = _from_afar if _is_afar() else surveyed
+            for found in made(missing, folder, settings, workers):
                 write_whole(rows / f"{found['number']:08}.parquet", found["row"])
                 step = _after(step, int(found["documents"]), int(found["tokens"]))
                 if tell is not None:

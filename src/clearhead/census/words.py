@@ -96,6 +96,7 @@ PROBLEMS = {
         "{count:,} documents are longer than the model can read (--max-tokens cuts them off):",
         "모델이 읽을 수 있는 것보다 긴 문서 {count:,}개 (--max-tokens로 자를 수 있습니다):",
     ),
+    "failed": Said("{count:,} documents ended in an error:", "처리하다가 오류가 난 문서 {count:,}개:"),
 }
 PROBLEM = Said("  {file}, document {document}", "  {file}, {document}번 문서")
 PROBLEM_WHY = Said("  {file}, document {document}: {why}", "  {file}, {document}번 문서: {why}")
@@ -121,6 +122,10 @@ PAST_THE_LIMIT = Said(
 NOT_A_CENSUS = Said(
     "{out} is there and holds something else; choose a new folder",
     "{out} 폴더에 다른 것이 들어 있습니다. 새 폴더를 골라 주세요",
+)
+INSIDE = Said(
+    "{out} lies in {read}, which is read; choose a folder outside of it",
+    "{out} 폴더가 읽을 폴더 {read} 안에 있습니다. 그 밖에 있는 폴더를 골라 주세요",
 )
 ALREADY_THERE = Said(
     "{out} holds a census already; --resume goes on with it, or choose a new folder",

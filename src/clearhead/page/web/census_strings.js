@@ -65,6 +65,7 @@ export const CENSUS = {
   reason_unreadable: ["cannot be read", "읽을 수 없음"],
   reason_empty: ["is empty", "비어 있음"],
   reason_too_long: ["is too long", "너무 김"],
+  reason_failed: ["ended in an error", "처리 중 오류"],
   more: ["… and {count} more, in problems.parquet", "… 그 밖에 {count}개. problems.parquet에 모두 있습니다"],
   not_why: ["Weights say where a head looks, not why.", "가중치는 헤드가 어디를 보는지 알려 줄 뿐, 이유는 알려 주지 않습니다."],
 };
