@@ -6,6 +6,7 @@ Each must have the bytes of a plain loop. The suite does it twice; here it is do
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -33,11 +34,12 @@ take(model, corpus, out, shard=int(shard), workers=int(workers), address=address
 
 
 def workers() -> list[psutil.Process]:
-    """The processes of Ray's in which a model is kept."""
+    """The processes of Ray's in which a model is kept, of those that this one has started, and of nobody else's."""
     found = []
-    for process in psutil.process_iter(["cmdline"]):
-        if any("MapWorker" in part for part in process.info["cmdline"] or []):
-            found.append(process)
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any("MapWorker" in part for part in process.cmdline()):
+                found.append(process)
     return sorted(found, key=lambda process: process.pid)
 
 

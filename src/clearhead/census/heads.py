@@ -71,11 +71,11 @@ def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
     named = [view.patterns(np.asarray(reading.labels)) for view in views]
     missing = _missing(reading.labels)
     numbers = np.concatenate([_numbers(v, p.scores, missing, reading.kinds) for v, p in zip(views, named, strict=True)])
-    names = np.concatenate([np.atleast_1d(np.asarray(p.labels)) for p in named])
+    called = np.concatenate([np.atleast_1d(np.asarray(p.labels)) for p in named])
     return Seen(
         [(name, view.heads) for name, view in found],
         quantised(numbers),
-        np.array([LABELS.index(name) for name in names], np.int64),
+        np.array([LABELS.index(name) for name in called], np.int64),
         np.concatenate([_entropies(view) for view in views]),
         np.concatenate([_distances(view) for view in views]),
         views,

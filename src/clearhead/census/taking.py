@@ -28,12 +28,16 @@ ROOM = 0.5  # of a CPU is left to Ray's own work beside each worker: without it,
 
 
 class Step(NamedTuple):
-    """How far a census is: documents and tokens of the shards that are done, and of them those of this run."""
+    """How far a census is: documents and tokens of the shards that are done, and of them those of this run.
+
+    left_out: files in folders that are of no kind that is read
+    """
 
     documents: int
     of: int
     new_documents: int
     new_tokens: int
+    left_out: tuple[str, ...] = ()
 
 
 def take(
@@ -90,7 +94,8 @@ def take(
     rows = target / "shards"
     done = rows_of(rows, mark(told))
     missing = [each._replace(census=mark(told)) for each in plan.shards if each.number not in done]
-    step = Step(plan.documents - sum(each.documents for each in missing), plan.documents, 0, 0)
+    done_before = plan.documents - sum(each.documents for each in missing)
+    step = Step(done_before, plan.documents, 0, 0, tuple(plan.left_out))
     if tell is not None:
         tell(step)
     if missing:
@@ -106,7 +111,11 @@ def take(
 
 
 def _after(step: Step, documents: int, tokens: int) -> Step:
-    return Step(step.documents + documents, step.of, step.new_documents + documents, step.new_tokens + tokens)
+    return step._replace(
+        documents=step.documents + documents,
+        new_documents=step.new_documents + documents,
+        new_tokens=step.new_tokens + tokens,
+    )
 
 
 def check_model(folder: Path, settings: Settings) -> None:

@@ -43,6 +43,9 @@ class Teller:
 
     def __call__(self, step: Step) -> None:
         now = time.monotonic()
+        if step.left_out and not step.new_documents:
+            left_out = words.LEFT_OUT(count=len(step.left_out), example=step.left_out[0])
+            self.console.print(left_out, highlight=False, soft_wrap=True)
         line = self._line(step, now)
         if self.bar is not None:
             self.bar.update(self.task, description=line, completed=step.documents, total=step.of)
@@ -52,6 +55,8 @@ class Teller:
 
     def _line(self, step: Step, now: float) -> str:
         if self.began is None or not step.new_documents:
+            if not step.new_documents and step.documents < step.of:
+                return words.STARTING(done=step.documents, of=step.of)
             if step.new_documents:
                 self.began = now, step
             return words.PROGRESS(done=step.documents, of=step.of, rate=0, left=UNKNOWN)

@@ -70,16 +70,15 @@ OPTIONS = {
 }
 LOOKING = Said("reading the corpus", "말뭉치를 훑는 중")
 STARTING = Said(
-    "{documents:,} documents in {shards:,} shards; {done:,} are done",
-    "문서 {documents:,}개, 샤드 {shards:,}개. 이미 끝난 문서 {done:,}개",
+    "{done:,} of {of:,} documents are done; starting Ray, and loading the model",
+    "문서 {of:,}개 중 {done:,}개 끝남. Ray를 시작하고 모델을 불러오는 중",
 )
 PROGRESS = Said(
     "{done:,} of {of:,} documents · {rate:,.0f} tokens/s · {left} left",
     "문서 {of:,}개 중 {done:,}개 · 초당 토큰 {rate:,.0f}개 · 남은 시간 {left}",
 )
-MAKING_PAGE = Said("adding up, and writing the page", "합계를 내고 페이지를 만드는 중")
 LEFT_OUT = Said(
-    "{count:,} files in folders are of no kind that is read, such as {example}",
+    "left out, as files of no kind that is read, of those in folders: {count:,}, such as {example}",
     "폴더 안의 파일 {count:,}개는 읽을 수 없는 형식이라 뺐습니다 (예: {example})",
 )
 RESULT = Said(
