@@ -60,7 +60,8 @@ def test_every_number_of_the_grid_is_that_of_the_tables(open_page, path, census)
     told = page.locator(".census-numbers dd").all_inner_texts()
     assert f"{row['mean']:.3f} ± {row['spread']:.3f}".replace("0.", ".") in told
     assert page.locator(".census-figure").count() == 3
-    assert "layer=1" in page.url
+    again = open_page(path, page.url.partition("#")[2])  # the address has what is not as at first
+    assert "layer 1 · head 2" in again.locator(".census-one h2").inner_text()
 
 
 def test_orders_and_examples(open_page, path, census):
