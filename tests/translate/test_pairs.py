@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
+from clearhead.languages import RefusedError
 from clearhead.translate.examples import Example
 from clearhead.translate.pairs import Pairs, comparable, read_pairs, split
 
@@ -145,3 +146,14 @@ def test_the_test_is_never_empty_and_training_neither():
 def test_shares_between_nothing_and_all(share, message, unchecked):
     with pytest.raises(ValueError, match=message):
         split(Pairs([Example("a", "1"), Example("b", "2")], []), share)
+
+
+def test_what_is_refused_is_said_in_korean_too(tmp_path):
+    empty = tmp_path / "empty.tsv"
+    empty.touch()
+    with pytest.raises(RefusedError) as refused:
+        read_pairs(empty)
+    assert refused.value.said.ko == f"{empty} 파일이 비어 있습니다. 한 줄에 원문, 탭, 번역문을 차례로 써 주세요"
+    with pytest.raises(FileNotFoundError) as missing:
+        read_pairs(tmp_path / "none.tsv")
+    assert missing.value.said.ko.startswith(f"{tmp_path / 'none.tsv'} 파일이 없습니다.")

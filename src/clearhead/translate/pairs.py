@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clearhead import checks
-from clearhead.languages import Said
+from clearhead.languages import NotThereError, RefusedError, Said
 from clearhead.translate import words
 from clearhead.translate.examples import Example, Task
 
@@ -57,31 +57,28 @@ def read_pairs(path: str | PathLike[str], *, swap: bool = False, longest: int = 
             seen[pair] = number
             examples.append(Example(pair.target, pair.source) if swap else pair)
     if not examples:
-        raise ValueError(f"{path} has no pairs: {skipped[0]}; expected lines of a source text, a tab and a target text")
+        raise RefusedError(words.NO_PAIRS.filled(path=path, line=skipped[0].line, why=skipped[0].reason))
     return Pairs(examples, skipped)
 
 
 def _lines(path: Path) -> list[str]:
     """The lines of a text file; whatever is not text is refused."""
     if path.is_dir():
-        raise ValueError(f"{path} is a directory; give the path of a tab-separated text file")
+        raise RefusedError(words.PAIRS_FOLDER.filled(path=path))
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}; give the path of a tab-separated text file")
+        raise NotThereError(words.NO_PAIRS_FILE.filled(path=path))
     data = path.read_bytes()
     if not data.strip():
-        raise ValueError(f"{path} is empty; expected lines of a source text, a tab and a target text")
+        raise RefusedError(words.EMPTY_PAIRS.filled(path=path))
     place = data.find(b"\0")
     if place >= 0:
-        raise ValueError(
-            f"{path} is not a text file: byte {place} is zero; expected UTF-8 (a UTF-16 file has to be saved as UTF-8)"
-        )
+        raise RefusedError(words.PAIRS_NO_TEXT.filled(path=path, place=place))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path} is not UTF-8: line {line} has the byte 0x{data[error.start]:02x} where no character can have it; "
-            "save it as UTF-8"
+        raise RefusedError(
+            words.PAIRS_NO_UTF_8.filled(path=path, line=line, byte=f"0x{data[error.start]:02x}")
         ) from None
     return text.removesuffix("\n").split("\n")  # not splitlines, which also breaks at characters inside a text
 
@@ -112,10 +109,7 @@ def split(pairs: Pairs, share: float = 0.1, seed: int = 0) -> Task:
         raise ValueError(f"share must be less than 1, or nothing is left to train on, got {share:g}")
     groups = _groups(pairs.examples)
     if len(groups) < 2:
-        raise ValueError(
-            f"all {len(pairs.examples)} pairs share a text with each other, so none of them can be kept for the test; "
-            "add pairs with other texts"
-        )
+        raise RefusedError(words.ALL_ALIKE.filled(count=len(pairs.examples)))
     random.Random(seed).shuffle(groups)
     wanted = min(max(1, round(share * len(pairs.examples))), len(pairs.examples) - 1)
     chosen: set[int] = set()

@@ -245,6 +245,36 @@ TWO_SUBJECTS = Said(
     "it is not sure of this: two words say who does it: {first} {second}",
     "이 번역은 확실하지 않습니다. 주어가 둘입니다: {first} {second}",
 )
+NO_PAIRS = Said(
+    "{path} has no pairs: line {line}: {why}; expected lines of a source text, a tab and a target text",
+    "{path} 파일에 쌍이 없습니다. {line}번째 줄: {why}. 한 줄에 원문, 탭, 번역문을 차례로 써 주세요",
+)
+PAIRS_FOLDER = Said(
+    "{path} is a directory; give the path of a tab-separated text file",
+    "{path} 경로는 폴더입니다. 탭으로 나눈 텍스트 파일의 경로를 지정해 주세요",
+)
+NO_PAIRS_FILE = Said(
+    "there is no file {path}; give the path of a tab-separated text file",
+    "{path} 파일이 없습니다. 탭으로 나눈 텍스트 파일의 경로를 지정해 주세요",
+)
+EMPTY_PAIRS = Said(
+    "{path} is empty; expected lines of a source text, a tab and a target text",
+    "{path} 파일이 비어 있습니다. 한 줄에 원문, 탭, 번역문을 차례로 써 주세요",
+)
+PAIRS_NO_TEXT = Said(
+    "{path} is not a text file: byte {place} is zero; expected UTF-8 (a UTF-16 file has to be saved as UTF-8)",
+    "{path} 파일은 텍스트 파일이 아닙니다. {place}번째 바이트가 0입니다. UTF-8로 저장해 주세요(UTF-16 파일도 UTF-8로 "
+    "다시 저장해야 합니다)",
+)
+PAIRS_NO_UTF_8 = Said(
+    "{path} is not UTF-8: line {line} has the byte {byte} where no character can have it; save it as UTF-8",
+    "{path} 파일은 UTF-8이 아닙니다. {line}번째 줄에 글자가 될 수 없는 바이트 {byte}가 있습니다. UTF-8로 저장해 주세요",
+)
+ALL_ALIKE = Said(
+    "all {count} pairs share a text with each other, so none of them can be kept for the test; add pairs with "
+    "other texts",
+    "쌍 {count}개가 모두 서로 같은 글을 나눠 가져서 시험용으로 따로 둘 쌍이 없습니다. 다른 글로 된 쌍을 더해 주세요",
+)
 CUT_OFF = Said(
     "it is not sure of this: the sentence stops where another clause should follow: {word}",
     "이 번역은 확실하지 않습니다. 문장이 끝나지 않았습니다. 뒤에 절이 이어져야 합니다: {word}",
