@@ -44,7 +44,7 @@ def test_code_and_commands_run_from_top_to_bottom_and_print_what_is_shown(docume
     run(document, command)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["long", "model"])
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["long", "model", "traced"])
 def test_the_scripts_for_several_processes_run_on_two_and_print_what_is_shown(number, tmp_path):
     found = fences(page("en", "several_processes"))
     script = [fence for fence in found if fence.info == "python script"][number]

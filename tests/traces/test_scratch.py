@@ -42,7 +42,7 @@ def test_it_takes_the_room_of_the_trace_and_of_one_layer(tmp_path, monkeypatch):
     torch.manual_seed(0)
     sizes = {"hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 16, "vocab_size": 99}
     model = t.LlamaModel(t.LlamaConfig(**sizes, num_hidden_layers=12)).eval()
-    most, put = 0, storing._Writer.put
+    most, put = 0, storing.Writer.put
 
     def measured(writer, name, array):
         nonlocal most
@@ -50,7 +50,7 @@ def test_it_takes_the_room_of_the_trace_and_of_one_layer(tmp_path, monkeypatch):
         writer.file.flush()
         most = max(most, size_of(tmp_path))
 
-    monkeypatch.setattr(storing._Writer, "put", measured)
+    monkeypatch.setattr(storing.Writer, "put", measured)
     path = tmp_path / "x.safetensors"
     with torch.no_grad(), ch.trace(model, keep=path, top_k=1, map_size=4):
         model(tokens(2, 257))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,15 @@ class Position(NamedTuple):
     real: np.ndarray | None = None
 
 
+class Spread(NamedTuple):
+    """A sequence of n positions that is spread over the ranks of a group, and what its model was called with, whole."""
+
+    n: int
+    group: Any
+    layout: str
+    given: Mapping[str, Any]
+
+
 # watcher(module, compute, position, q, k, v, **options) → the output that the module gets. The options are those of
 # `attention`, and compute(q, k, v, **options) is what it would get without the watcher.
 Watcher = Callable[..., torch.Tensor]
@@ -39,17 +48,20 @@ Watcher = Callable[..., torch.Tensor]
 
 class _Here(threading.local):
     watchers: tuple[Watcher, ...] = ()
-    whole: int | None = None
+    spread: Spread | None = None
 
 
 _here = _Here()
 
 
 @contextlib.contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Let a watcher see what this thread's modules compute, until the block ends."""
+def watched(watcher: Watcher, *, innermost: bool = False) -> Iterator[None]:
+    """Let a watcher see what this thread's modules compute, until the block ends.
+
+    innermost: it computes itself, and so all others are asked before it, also those that watch already
+    """
     before = _here.watchers
-    _here.watchers = (*before, watcher)
+    _here.watchers = (watcher, *before) if innermost else (*before, watcher)
     try:
         yield
     finally:
@@ -57,22 +69,27 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def spread(whole: int) -> Iterator[None]:
-    """Say that modules get a part of a sequence of so many positions, and that a watcher attends over all of it.
+def spread(over: Spread) -> Iterator[None]:
+    """Say that modules get a part of a sequence, and that a watcher attends over all of it.
 
     Masks that are made in the block speak of the whole.
     """
-    before = _here.whole
-    _here.whole = whole
+    before = _here.spread
+    _here.spread = over
     try:
         yield
     finally:
-        _here.whole = before
+        _here.spread = before
+
+
+def spread_over() -> Spread | None:
+    """Where the sequence lies of which this thread's modules get a part; None where they get all of it."""
+    return _here.spread
 
 
 def whole_length() -> int | None:
-    """How long the sequence is of which this thread's modules get a part; None where they get all of it."""
-    return _here.whole
+    """How long that sequence is."""
+    return None if _here.spread is None else _here.spread.n
 
 
 def are_watched() -> bool:

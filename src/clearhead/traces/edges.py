@@ -60,9 +60,10 @@ class Without(masks.Mask):
         return np.arange(heads) == self.cut.head if self.cut.head is not None else np.ones(heads, np.bool_)
 
     def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
-        edges = [0, *(x - self.first_key for run in self.cut.keys for x in run), sizes.n_k]
+        first = self.first_key + sizes.keys.start
+        edges = [0, *(x - first for run in self.cut.keys for x in run), sizes.n_k]
         left = np.clip(edges, 0, sizes.n_k).reshape(-1, 2)  # the runs of keys between those that are cut
-        queries = _inside(np.arange(sizes.n_q) + self.first_query, self.cut.queries)
+        queries = _inside(np.asarray(sizes.queries) + self.first_query, self.cut.queries)
         concerned = self._heads(sizes.heads)[:, None, None] & queries  # (heads, 1, n_q)
         everything = np.zeros_like(left)
         everything[0] = 0, sizes.n_k

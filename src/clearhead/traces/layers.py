@@ -84,6 +84,20 @@ class Layer:
     def n_k(self) -> int:
         return sum(keys.shape[-2] for keys in self.keys)
 
+    @property
+    def here(self) -> int:
+        """How many queries there are in this process."""
+        return self.n_q
+
+    def rows(self, entry: int) -> slice:
+        """Where the queries of a sequence that are no padding lie among those in this process."""
+        queries, _ = self.places(entry)
+        return slice(queries.start, queries.stop)
+
+    def together(self, entry: int, rows: np.ndarray) -> np.ndarray:
+        """A number of each query of a sequence, from those of the queries in this process."""
+        return rows
+
     def goes_on(self, position: Position, k: torch.Tensor) -> bool:
         """Whether a call with these keys adds to what is here: it begins where this ends, or some steps before."""
         return (
@@ -157,8 +171,7 @@ class Layer:
         found = [part.gradient for part in self.parts if part.gradient is not None]
         if not found or len(found) < len(self.parts):
             return None
-        queries, _ = self.places(entry)
-        return _end_to_end([gradient[entry] for gradient in found])[:, queries.start : queries.stop]
+        return _end_to_end([gradient[entry] for gradient in found])[:, self.rows(entry)]
 
     def _forget_from(self, position: int) -> None:
         """Take back what was kept from a position on: steps that a model guessed and took back."""

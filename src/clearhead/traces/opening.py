@@ -18,7 +18,7 @@ from clearhead.traces.naming import checked_layers, is_wanted
 from clearhead.traces.numpy_models import NumpyRecorder, textbook_model
 from clearhead.traces.result import Trace
 from clearhead.traces.scratch import Scratch
-from clearhead.traces.storing import checked_target, opened, write
+from clearhead.traces.storing import checked_target, opened
 from clearhead.traces.takes import Recorded
 
 if TYPE_CHECKING:
@@ -136,8 +136,17 @@ def trace(
         if gradients and place is not None:
             _check_gradients(recorder, place)
         if place is not None:
-            write(place, found, scratch)
-            takes.stored = opened(place)[0]
+            found._write(place, scratch)
+            takes.stored = _written(found, place)
+
+
+def _written(found: Trace, place: Path) -> list[Any]:
+    """The forwards of a trace in the file, or the files, that they were written to."""
+    if (over := found._over()) is None:
+        return opened(place)[0]
+    from clearhead.traces.group_writing import opened_together
+
+    return opened_together(place, over.group)
 
 
 class _Takes(list[Any]):

@@ -12,6 +12,7 @@ from clearhead import masks
 from clearhead.kernels.observation import Observation, Watched
 from clearhead.kernels.sums import Sums
 from clearhead.traces.by_distance import ByDistance
+from clearhead.traces.tensor_files import Writer
 from clearhead.views import View
 
 Labels = Sequence[object] | None
@@ -40,6 +41,11 @@ class Piece:
     changed: bool = False  # whether what the heads gave was changed: not these weights times these values
     views: dict[Any, View] = field(default_factory=dict)
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many queries and keys there are."""
+        return self.q.shape[-2], self.k.shape[-2]
+
     def view(self, top_k: int, map_size: int, tokens: Labels = None, key_tokens: Labels = None) -> View:
         """The view of it, made when it is first asked for."""
         key = tuple(None if x is None else tuple(x) for x in (tokens, key_tokens))
@@ -54,6 +60,16 @@ class Piece:
             view = self.views[key]
             self.seen = Watched(np.zeros(0), view.lse, view.sums, view.observed)
         return self.views[key]
+
+    def watched(self, top_k: int, map_size: int) -> Watched:
+        """What is observed of it."""
+        self.view(top_k, map_size)
+        assert self.seen is not None
+        return self.seen
+
+    def put(self, writer: Writer, name: str, part: str, array: np.ndarray) -> None:
+        """Write one of its arrays."""
+        writer.put(name, array)
 
 
 def observed(arrays: dict[str, np.ndarray]) -> Watched:

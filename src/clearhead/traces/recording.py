@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from clearhead.tensors import to_numpy
-from clearhead.torch.watching import Position, going_back, whole_length
+from clearhead.torch.watching import Position, Spread, going_back, spread_over, whole_length
 from clearhead.traces.ablation import Ablation
 from clearhead.traces.cutting import cut_before, share_left
 from clearhead.traces.edges import Cut
@@ -35,6 +35,7 @@ class Forward:
     images: Image | None = None  # of the whole batch
     stepped: int = 0  # the last forward that went on with an earlier one
     scales: list[np.ndarray] = field(default_factory=list)  # (b, n) each: how the last norm stretched each position
+    over: Spread | None = None  # the ranks over which its sequence is spread
 
 
 class _Given(NamedTuple):
@@ -85,7 +86,8 @@ class Recorder:
         if self.depth == 0:
             self.number += 1
             self.uses.clear()
-            self.given = _ids(module, self.model, arguments, named)
+            over = spread_over()
+            self.given = _ids(module, self.model, *((arguments, named) if over is None else ((), over.given)))
             self.images = given_images(self.model, arguments, named)
         self.depth += 1
 
@@ -107,11 +109,7 @@ class Recorder:
         v: torch.Tensor,
         **options: Any,
     ) -> torch.Tensor:
-        if whole_length() is not None:
-            raise NotImplementedError(
-                "a model whose sequence is spread over processes cannot be traced: parallel.look shows one call of "
-                "attention over them, and in one process ch.trace(model) traces the model"
-            )
+        self._refuse_spread()
         path = self.names.get(id(module))
         if path is None:
             unchanged: torch.Tensor = compute(q, k, v, **options)
@@ -134,12 +132,26 @@ class Recorder:
             changed.register_hook(functools.partial(layer.take_gradient, layer.parts[-1], self.keep))
         return changed
 
+    def _refuse_spread(self) -> None:
+        """Changes that need more of a sequence than a process has, where it is spread over several."""
+        if spread_over() is None:
+            return
+        wanted = [f"ablate with {x.way!r}" for x in self.ablate if x.way == "mean"]
+        wanted += ["ablate from a trace" for x in self.ablate if x.way not in ("zero", "mean")]
+        wanted += ["cut_weights"] * bool(self.cut_weights)
+        if wanted:
+            raise NotImplementedError(
+                f"{wanted[0]} needs all positions, and the sequence is spread over processes; there ablate with 'zero' "
+                "and cut_scores work, and in one process everything does"
+            )
+
     def _cut(
         self, path: str, compute: Any, given: _Given, options: dict[str, Any]
     ) -> tuple[dict[str, Any], torch.Tensor]:
         """The options of a call without the edges that are cut before the softmax, and what it gives without any."""
         q, k, v, first = given
-        sizes = q.shape[-2], k.shape[-2]
+        whole = whole_length()  # of which edges are told, where it is spread
+        sizes = (q.shape[-2], k.shape[-2]) if whole is None else (whole, whole)
         cuts = (cut for cut in (*self.cut_scores, *self.cut_weights) if cut.concerns(path))
         self.touched.update(cut for cut in cuts if cut.touches(first, sizes))
         place = first, q.shape[-3] if q.ndim > 2 else 1, sizes
@@ -210,7 +222,7 @@ class Recorder:
         layer = forward.layers.get(name)
         mask, bias = settled(options, q.shape[-2], k.shape[-2])
         if layer is None:
-            layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers))
+            layer = forward.layers[name] = _begun(position, options, is_wanted(path, self.layers), forward.over)
             if position.grows and sum(other.grows for other in forward.layers.values()) == 1:
                 layer.whole = k[..., :0, :].detach()  # of one layer all keys are compared, and the last of the others
         layer.add(position, q, k, v if self.values else None, mask, bias, self.keep)
@@ -235,7 +247,7 @@ class Recorder:
                 return last
             last = None
         if last is None:
-            last = Forward()
+            last = Forward(over=spread_over())
             self.forwards.append(last)
         self._take_ids(last)
         return last
@@ -265,17 +277,22 @@ def _first(position: Position, layer: Layer | None) -> tuple[int, int]:
     return (0 if layer is None else layer.asked), 0  # queries go on, as where a decoder looks at what was read once
 
 
-def _begun(position: Position, options: dict[str, Any], kept: bool) -> Layer:
+def _begun(position: Position, options: dict[str, Any], kept: bool, over: Spread | None) -> Layer:
     """A layer of which nothing is kept yet."""
     sinks = options.get("sinks")
     numbers = None if sinks is None else np.array(to_numpy(sinks.detach().float().cpu()))
     first_query, first_key = (position.first_query, position.first_key) if position.grows else (0, 0)
     scale, softcap = options.get("scale"), options.get("softcap")
-    return Layer(position.grows, first_query, first_key, scale, softcap, numbers, kept, length=first_key)
+    begun = position.grows, first_query, first_key, scale, softcap, numbers, kept
+    if over is None:
+        return Layer(*begun, length=first_key)
+    from clearhead.traces.spread import SpreadLayer
+
+    return SpreadLayer(*begun, over=over)
 
 
 def _ids(
-    module: nn.Module, model: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
+    module: nn.Module, model: nn.Module, arguments: tuple[Any, ...], named: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     """The ids that a call of a model came with: those that its encoder reads, and its own."""
     first = arguments[0] if arguments else None

@@ -22,8 +22,10 @@ from clearhead.views import Distances, View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from clearhead.torch.watching import Spread
     from clearhead.traces.attribution import Attribution
     from clearhead.traces.effects import Effects
+    from clearhead.traces.scratch import Scratch
     from clearhead.traces.value_norms import ValueNorms
 
 
@@ -185,7 +187,7 @@ class Trace:
             choices: tuple[Any, ...] = (own, own)
         else:
             choices = {"encoder": (source, source), "decoder": (own, own), "cross": (own, source)}[role(name)]
-        sizes = piece.q.shape[-2], piece.k.shape[-2]
+        sizes = piece.sizes
         found = [x if x is not None and len(x) == n else None for x, n in zip(choices, sizes, strict=True)]
         if found == [None, None]:
             return None, None
@@ -252,10 +254,13 @@ class Trace:
 
         groups: `parts`, `words` or `sentences`. of: the group whose queries are asked, all of them unless given.
         """
+        self._must_be_here("trace.shares")
         return shared_out(self, groups, of)
 
     def plot(self, statistic: str = "pattern", **options: Any) -> Figure:
         """A figure of all layers and heads: see `clearhead.visualize_layers`."""
+        if statistic != "pattern":
+            self._must_be_here(f"trace.plot({statistic!r})")
         from clearhead.figures import visualize_layers
 
         views = [self._view(name) for name in self.names]
@@ -287,6 +292,7 @@ class Trace:
         that were traced unless given. resume: a file in which numbers are kept as they come, and found again by the
         next call. model: the one that was traced, where this trace comes from a file. There is a run for each head.
         """
+        self._must_be_here("trace.effects")
         from clearhead.traces.effects import measured
         from clearhead.traces.naming import checked_layers, is_wanted
 
@@ -307,6 +313,7 @@ class Trace:
 
     def distances(self) -> dict[str, Distances]:
         """How far away the heads of each layer look, by `View.distances`; `mean_distance` has the means as a table."""
+        self._must_be_here("trace.distances")
         return {name: self._view(name).distances() for name in self.names}
 
     def mean_distance(self) -> HeadScores:
@@ -323,6 +330,7 @@ class Trace:
         the needle and is that token. needle: a run of positions in the text, a slice or a range, padding left out.
         generated: the ids that the model added, with the last, which it never read itself.
         """
+        self._must_be_here("trace.retrieval")
         from clearhead.traces.retrieval import retrieval
 
         return retrieval(self, needle, generated)
@@ -333,6 +341,7 @@ class Trace:
         Needs values: trace(model, values=True). projections: output projections that were not found, or others, by the
         layer's name: a module, or a matrix (h·d_v, width). model: the one traced, where this trace is from a file.
         """
+        self._must_be_here("trace.value_norms")
         from clearhead.traces.value_norms import value_norms
 
         return value_norms(self, projections, model)
@@ -356,6 +365,7 @@ class Trace:
             NotImplementedError: what heads give does not reach the logits as it is, as where a norm follows the output
                 projection (Gemma 2 and 3), or the stream is normed between blocks (BERT), or scaled (Granite).
         """
+        self._must_be_here("trace.attribution")
         from clearhead.traces.attribution import attribution
 
         return attribution(self, token, position, against=against, projections=projections, model=model)
@@ -377,6 +387,7 @@ class Trace:
         among: the positions that are judged, where there is an encoder beside a decoder: its "source" unless given, or
             the decoder's "own".
         """
+        self._must_be_here("trace.relevance")
         from clearhead.traces.relevance import relevance
 
         return relevance(self, position, among=among, progress=progress)
@@ -396,6 +407,7 @@ class Trace:
         head. effects: what `effects` measured, to sort heads by. Other options, such as title, language and megabytes,
         are told in `clearhead.page.write`.
         """
+        self._must_be_here("trace.to_html")
         from clearhead.page import write
         from clearhead.traces.paging import page_of
 
@@ -405,6 +417,7 @@ class Trace:
 
     def show(self, *, beside: Mapping[str, Trace] | None = None, effects: Effects | None = None, **options: Any) -> Any:
         """Show the page of this trace, in a notebook or a browser: see `to_html` and `clearhead.page.show`."""
+        self._must_be_here("trace.show")
         from clearhead.page import show
         from clearhead.traces.paging import page_of
 
@@ -413,10 +426,38 @@ class Trace:
         return show(layers, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size."""
-        from clearhead.traces.storing import write
+        """Write all of it into one safetensors file, which `clearhead.load_trace` opens at once whatever its size.
 
-        write(Path(path), self)
+        Where the sequence is spread over processes, every rank calls it and writes a file of its own, beside that of
+        rank 0, which has this name and opens all of them as one.
+        """
+        self._write(Path(path), None)
+
+    def _write(self, path: Path, scratch: Scratch | None) -> None:
+        """Write it, all ranks together where its sequence is spread over several."""
+        over = self._over()
+        if over is None:
+            from clearhead.traces.storing import write
+
+            write(path, self, scratch)
+        else:
+            from clearhead.traces.group_writing import write_together
+
+            write_together(path, self, over.group, scratch)
+
+    def _over(self) -> Spread | None:
+        """Where the sequence lies, if it is spread over processes."""
+        found = (getattr(take, "over", None) for take in self._takes)
+        return next((over for over in found if over is not None), None)
+
+    def _must_be_here(self, what: str) -> None:
+        """What needs all positions in one process is refused where they are spread over several."""
+        if self._over() is not None:
+            raise NotImplementedError(
+                f"{what} needs all positions in one process, and this trace is spread over several: trace.save(path), "
+                "on every rank, writes it, and in ch.load_trace(path) all of it is together; here trace[layer] and "
+                "trace.patterns() answer, if every rank asks"
+            )
 
     def __repr__(self) -> str:
         takes = len(self._takes)

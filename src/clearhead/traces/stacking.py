@@ -87,16 +87,30 @@ class OfOneSequence(masks.Mask):
         return self.mask.lasting()
 
     def ranges(self, sizes: masks.Sizes) -> masks.Ranges | None:
+        if not sizes.whole:
+            return self._part(sizes)
         runs = self.mask.ranges(self.sizes)
         if runs is None:
             return None
-        low, high = (self._own(edge) - self.keys.start for edge in runs)
+        low, high = (self._own(edge)[..., self.queries.start : self.queries.stop] - self.keys.start for edge in runs)
         return within(low, high, len(self.keys))
 
+    def _part(self, sizes: masks.Sizes) -> masks.Ranges | None:
+        """The runs of some queries among some keys of the sequence: the mask of the batch is asked for those."""
+        first = sizes.queries.start + self.queries.start, sizes.keys.start + self.keys.start
+        offset = self.sizes.n_k - self.sizes.n_q if self.sizes.offset is None else self.sizes.offset
+        batch = self.sizes._replace(
+            n_q=sizes.n_q, n_k=sizes.n_k, first_query=first[0], first_key=first[1], offset=offset
+        )
+        runs = self.mask.ranges(batch)
+        if runs is None:
+            return None
+        return within(self._own(runs.low).copy(), self._own(runs.high).copy(), sizes.n_k)
+
     def _own(self, edge: np.ndarray) -> np.ndarray:
-        """(*batch, heads, r, n_q), any leading axis missing or 1 → (heads, r, n_q) of the sequence's queries"""
+        """(*batch, heads, r, n_q), any leading axis missing or 1 → (heads, r, n_q) of the sequence"""
         edge = edge.reshape((1,) * (4 - edge.ndim) + edge.shape)
-        return edge[self.entry if edge.shape[0] > 1 else 0][..., self.queries.start : self.queries.stop]
+        return edge[self.entry if edge.shape[0] > 1 else 0]
 
     def allows(self, at: masks.Where) -> np.ndarray:
         entry = np.full((1,) * 4, self.entry)

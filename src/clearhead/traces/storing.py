@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import struct
-import zlib
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -21,29 +19,24 @@ from safetensors import SafetensorError, safe_open
 import clearhead
 from clearhead import masks
 from clearhead.files import put_in_place
-from clearhead.languages import RefusedError, Said
+from clearhead.languages import RefusedError
 from clearhead.text.spans import Spans
 from clearhead.traces import words
 from clearhead.traces.by_distance import ByDistance
 from clearhead.traces.facts import Facts
 from clearhead.traces.images import Image
 from clearhead.traces.pieces import Piece, observed, observed_arrays
+from clearhead.traces.rank_files import PART, SEVERAL, JoinedArrays, joined_arrays, parts_of
 from clearhead.traces.reading import Reading
-from clearhead.traces.scratch import ALIGNMENT, Scratch
+from clearhead.traces.scratch import Scratch
 from clearhead.traces.stacking import Runs
+from clearhead.traces.tensor_files import KEY, MOST_ROOM, Arrays, Writer, rounded
 
 if TYPE_CHECKING:
     from clearhead.traces.result import Trace
 
-KEY = "clearhead"  # the one entry of the header
 KIND, VERSION = "trace", 2
-READABLE = (1, 2)  # the first had neither a bias by distance nor gradients
-TYPES = {
-    "F16": np.dtype(np.float16), "F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "I32": np.dtype(np.int32),
-    "I64": np.dtype(np.int64), "U8": np.dtype(np.uint8),
-}  # fmt: skip
-MOST_ROOM = 100_000_000  # for a header: safetensors opens no file with a longer one
-NAMES = {kind: name for name, kind in TYPES.items()}
+READABLE = (1, 2, SEVERAL)  # the first had neither a bias by distance nor gradients
 
 
 def write(path: Path, trace: Trace, scratch: Scratch | None = None) -> None:
@@ -51,24 +44,32 @@ def write(path: Path, trace: Trace, scratch: Scratch | None = None) -> None:
 
     scratch: where the arrays of its layers are, each of which is deleted once it is written.
     """
-    path, room = checked_target(path), _room(trace)
+    path = checked_target(path)
     with contextlib.ExitStack() as until_the_end:
         room_beside = until_the_end.enter_context(Scratch(path)) if scratch is None else scratch
         with room_beside.draft.open("wb") as file:
-            writer = _Writer(file, room)
-            calls = [_write_call(writer, number, take, trace, scratch) for number, take in enumerate(trace._takes)]
-            writer.finish(
-                {
-                    "kind": KIND, "version": VERSION, "clearhead": clearhead.__version__, "about": trace.about,
-                    "top_k": trace._top_k, "map_size": trace._map_size, "facts": asdict(trace.facts), "calls": calls,
-                }
-            )  # fmt: skip
+            writer = Writer(file, room(trace))
+            calls = write_calls(writer, trace, scratch)
+            writer.finish({"version": VERSION, **description(trace, calls)})
         put_in_place(room_beside.draft, path)
 
 
-def _write_call(writer: _Writer, number: int, take: Any, trace: Trace, scratch: Scratch | None) -> dict[str, Any]:
+def description(trace: Trace, calls: list[Any]) -> dict[str, Any]:
+    """What a file says of its trace."""
+    return {
+        "kind": KIND, "clearhead": clearhead.__version__, "about": trace.about, "top_k": trace._top_k,
+        "map_size": trace._map_size, "facts": asdict(trace.facts), "calls": calls,
+    }  # fmt: skip
+
+
+def write_calls(writer: Writer, trace: Trace, scratch: Scratch | None) -> list[dict[str, Any]]:
+    """All forwards; what is said of each in the description."""
+    return [_write_call(writer, number, take, trace, scratch) for number, take in enumerate(trace._takes)]
+
+
+def _write_call(writer: Writer, number: int, take: Any, trace: Trace, scratch: Scratch | None) -> dict[str, Any]:
     """One forward, layer by layer; what is said of it in the description."""
-    sequences, entries = [], _entries(take, trace)
+    sequences, entries = [], entries_of(take, trace)
     for place, entry in enumerate(entries):
         ids = take.ids(entry)
         scales = take.scales(entry)
@@ -82,19 +83,21 @@ def _write_call(writer: _Writer, number: int, take: Any, trace: Trace, scratch: 
         sequences.append(told)
     for name in take.names:
         for place, (entry, told) in enumerate(zip(entries, sequences, strict=True)):
-            told["layers"][name] = _write_piece(writer, f"{number}/{place}/{name}", take.piece(name, entry), trace)
+            piece = take.piece(name, entry)
+            told["layers"][name] = _write_piece(writer, f"{number}/{place}/{name}", piece, trace)
+        writer.layer_done()
         if scratch is not None:
             scratch.forget(take.released(name))
     return {"sequences": sequences}
 
 
-def _entries(take: Any, trace: Trace) -> list[int]:
+def entries_of(take: Any, trace: Trace) -> list[int]:
     """The sequences of a forward that a trace is of: all, or one."""
     return list(range(take.batch)) if trace._entry is None else [trace._entry]
 
 
 def _write_reading(
-    writer: _Writer, place: str, name: str, reading: Reading | None, ids: np.ndarray | None
+    writer: Writer, place: str, name: str, reading: Reading | None, ids: np.ndarray | None
 ) -> dict[str, Any]:
     """What the tokens of a sequence read as; what is said of it in the description."""
     if reading is None or (reading.spans is None and ids is not None and reading.labels == list(map(str, ids))):
@@ -117,12 +120,16 @@ def _few(names: list[str | None]) -> dict[str, str]:
     return {str(i): name for i, name in enumerate(names) if name is not None}
 
 
-def _room(trace: Trace) -> int:
-    """More than the letters that the header will take; refused where no reader would open the file."""
+def room(trace: Trace, arrays: int = 20) -> int:
+    """More than the letters that the header will take; refused where no reader would open the file.
+
+    arrays: how many there are of a layer of a sequence, at the most
+    """
     room = 65_536 + 2 * len(json.dumps([trace.about, asdict(trace.facts)]))  # a text in a text: quotes take two letters
     for take in trace._takes:
-        entries = _entries(take, trace)
-        room += len(entries) * (4_000 * (len(take.names) + 1) + 48 * sum(len(name) for name in take.names))
+        entries = entries_of(take, trace)
+        letters = sum(200 + 3 * len(name) for name in take.names)  # of one array of each layer
+        room += len(entries) * (4_000 + arrays * letters)
         for entry in entries:
             room += sum(24 * len(ids) for ids in take.ids(entry) if ids is not None)
             scales = take.scales(entry)
@@ -132,32 +139,23 @@ def _room(trace: Trace) -> int:
                     names = [] if reading.spans is None else filter(None, reading.spans.names)
                     words = [*reading.labels, *names, *set(reading.parts or ())]
                     room += sum(14 * len(str(word)) + 24 for word in words)
-    if _rounded(room) > MOST_ROOM:
+    if rounded(room) > MOST_ROOM:
         raise ValueError(
             f"this trace is too long for one file: what is said of its {len(trace._takes)} forwards would take "
             f"{room:,} bytes, and safetensors opens no file with more than {MOST_ROOM:,}; trace fewer calls, sequences "
             "or layers in a block, or write each forward by itself: trace.calls[0].save(path)"
         )
-    return _rounded(room)
+    return rounded(room)
 
 
-def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict[str, Any]:
+def _write_piece(writer: Writer, name: str, piece: Piece, trace: Trace) -> dict[str, Any]:
     """A layer of a sequence; what is said of it in the description."""
-    piece.view(trace._top_k, trace._map_size)
-    assert piece.seen is not None
-    arrays = {"q": piece.q, "k": piece.k, **observed_arrays(piece.seen)}
+    seen = piece.watched(trace._top_k, trace._map_size)
+    arrays = {"q": piece.q, "k": piece.k, **observed_arrays(seen)}
     arrays["top_indices"] = arrays["top_indices"].astype(np.int32)
     arrays["map_count"] = arrays["map_count"].astype(np.int64)
     if piece.mask is not None:
-        sizes = masks.Sizes(piece.q.shape[-2], piece.k.shape[-2], (), piece.q.shape[0])
-        runs = piece.mask.ranges(sizes)
-        if runs is not None:
-            low, high = (x.reshape(-1, *runs.low.shape[-2:]) for x in runs)
-            arrays["low"], arrays["high"] = low.astype(np.int32), high.astype(np.int32)
-        else:
-            allowed = piece.mask.array(*sizes[:2], heads=piece.q.shape[0])
-            allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
-            arrays["allowed"] = np.packbits(allowed, axis=-1)
+        arrays |= _mask_arrays(piece.mask, masks.Sizes(*piece.sizes, (), piece.q.shape[0]))
     for part in ("bias", "sinks", "v", "gradient"):
         if isinstance(array := getattr(piece, part), np.ndarray):
             arrays[part] = array
@@ -165,7 +163,7 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
     if isinstance(piece.bias, ByDistance):
         arrays["bias_table"], first = piece.bias.table, piece.bias.first
     for part, array in arrays.items():
-        writer.put(f"{name}/{part}", array)
+        piece.put(writer, f"{name}/{part}", part, array)
     return {
         "scale": piece.scale, "softcap": piece.softcap, "slow": piece.slow, "prompt": piece.prompt,
         "changed": piece.changed,
@@ -173,38 +171,15 @@ def _write_piece(writer: _Writer, name: str, piece: Piece, trace: Trace) -> dict
     }  # fmt: skip
 
 
-class _Writer:
-    """A safetensors file whose header is written last, into room left for it: what it says is not known before."""
-
-    def __init__(self, file: IO[bytes], room: int) -> None:
-        self.file, self.room, self.place = file, room, 0
-        self.header: dict[str, Any] = {}
-        self.sums: dict[str, int] = {}
-        file.write(b"\0" * (8 + room))
-
-    def put(self, name: str, array: np.ndarray) -> None:
-        array = np.ascontiguousarray(array)
-        kind = "BF16" if array.dtype.name == "bfloat16" else NAMES[array.dtype]
-        content = _bytes(array)
-        self.file.write(content)
-        end = self.place + array.nbytes
-        self.header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [self.place, end]}
-        self.sums[name] = zlib.crc32(content)
-        self.place = end
-
-    def finish(self, description: dict[str, Any]) -> None:
-        description["checksums"] = list(self.sums.values())
-        told = json.dumps(description, ensure_ascii=True)
-        content = json.dumps({"__metadata__": {KEY: told}, **self.header}).encode()
-        if len(content) > self.room:
-            raise RuntimeError(f"the header of a trace takes {len(content)} bytes, and there was room for {self.room}")
-        self.file.seek(0)
-        self.file.write(struct.pack("<Q", self.room) + content.ljust(self.room, b" "))
-
-
-def _rounded(size: int) -> int:
-    """A size after which data is aligned."""
-    return -(-(size + 8) // ALIGNMENT) * ALIGNMENT - 8
+def _mask_arrays(mask: masks.Mask, sizes: masks.Sizes) -> dict[str, np.ndarray]:
+    """A mask as arrays: the runs of keys that it leaves, or, where those are too many, a bit for each place."""
+    runs = mask.ranges(sizes)
+    if runs is not None:
+        low, high = (x.reshape(-1, *runs.low.shape[-2:]) for x in runs)
+        return {"low": low.astype(np.int32), "high": high.astype(np.int32)}
+    allowed = mask.array(*sizes[:2], heads=sizes.heads)
+    allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
+    return {"allowed": np.packbits(allowed, axis=-1)}
 
 
 def load_trace(path: str | Path) -> Trace:
@@ -216,14 +191,23 @@ def load_trace(path: str | Path) -> Trace:
     """
     from clearhead.traces.result import Trace
 
-    takes, description = opened(Path(path))
-    trace = Trace(takes, description["about"], top_k=description["top_k"], map_size=description["map_size"])
-    trace.facts = Facts(**description.get("facts", {}))
+    takes, told = opened(Path(path))
+    trace = Trace(takes, told["about"], top_k=told["top_k"], map_size=told["map_size"])
+    trace.facts = Facts(**told.get("facts", {}))
     return trace
 
 
 def opened(path: Path) -> tuple[list[Any], dict[str, Any]]:
     """The forwards in a file, and what it says of itself."""
+    told = described(path, KIND)
+    arrays: Any = Arrays(path, told.get("checksums", []))
+    if "parts" in told:
+        arrays = joined_arrays(arrays, [(part, described(part, PART)) for part in parts_of(path, told)], told)
+    return [Stored(arrays, number, call) for number, call in enumerate(told["calls"])], told
+
+
+def described(path: Path, kind: str) -> dict[str, Any]:
+    """What a file says of itself, which is to be of a kind."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}; trace.save(path) writes one")
     try:
@@ -231,18 +215,18 @@ def opened(path: Path) -> tuple[list[Any], dict[str, Any]]:
             told = (file.metadata() or {}).get(KEY)
     except (SafetensorError, OSError) as error:
         raise RefusedError(words.NOT_WHOLE.filled(path=path, error=error)) from None
-    description = _description(path, told)
-    arrays = _Arrays(path, description.get("checksums", []))
-    return [Stored(arrays, number, call) for number, call in enumerate(description["calls"])], description
+    return _description(path, told, kind)
 
 
-def _description(path: Path, told: str | None) -> dict[str, Any]:
+def _description(path: Path, told: str | None, kind: str) -> dict[str, Any]:
     try:
         description = json.loads(told or "{}")
     except json.JSONDecodeError:
         raise RefusedError(words.UNREADABLE.filled(path=path)) from None
-    if not isinstance(description, dict) or description.get("kind") != KIND:
+    if not isinstance(description, dict) or description.get("kind") != kind:
         what = description.get("kind") if isinstance(description, dict) else None
+        if what == PART:
+            raise RefusedError(words.IS_PART.filled(path=path, first=path.with_name(description["first"])))
         raise RefusedError(words.NO_TRACE.filled(path=path, what=words.SOMETHING_ELSE if what is None else what))
     if description.get("version") not in READABLE:
         raise RefusedError(
@@ -250,55 +234,16 @@ def _description(path: Path, told: str | None) -> dict[str, Any]:
                 path=path,
                 clearhead=description.get("clearhead", "?"),
                 version=description.get("version"),
-                readable=Said(" and ".join(map(str, READABLE)), ", ".join(map(str, READABLE))),
+                readable=", ".join(map(str, READABLE)),
             )
         )
     return description
 
 
-class _Arrays:
-    """The arrays of a file, mapped; each is held to its checksum when it is first asked for."""
-
-    def __init__(self, path: Path, sums: list[int]) -> None:
-        self.path = path
-        content = np.memmap(path, np.uint8, "r")
-        (room,) = struct.unpack("<Q", content[:8].tobytes())
-        header = json.loads(content[8 : 8 + room].tobytes())
-        header.pop("__metadata__", None)
-        self.header, self.content = header, content[8 + room :]
-        if len(sums) != len(header):
-            raise ValueError(f"{path} is damaged: it has {len(header)} arrays and {len(sums)} checksums")
-        order = sorted(header, key=lambda name: header[name]["data_offsets"])
-        self.sums, self.right = dict(zip(order, sums, strict=True)), set[str]()
-
-    def get(self, name: str) -> np.ndarray:
-        if name not in self.header:
-            raise ValueError(f"{self.path} is damaged: {name} is missing from it")
-        entry = self.header[name]
-        start, end = entry["data_offsets"]
-        content = self.content[start:end]
-        if name not in self.right and zlib.crc32(_bytes(content)) != self.sums[name]:
-            raise ValueError(f"{self.path} is damaged: {name} is not what was written (trace.save writes it anew)")
-        self.right.add(name)
-        kind: Any = _bfloat16() if entry["dtype"] == "BF16" else TYPES[entry["dtype"]]
-        return content.view(kind).reshape(entry["shape"])
-
-
-def _bytes(array: np.ndarray) -> Any:
-    """The memory of an array, row by row."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-
-
-def _bfloat16() -> np.dtype[Any]:
-    import ml_dtypes
-
-    return np.dtype(ml_dtypes.bfloat16)
-
-
 class Stored:
     """A forward in a file."""
 
-    def __init__(self, arrays: _Arrays, number: int, call: dict[str, Any]) -> None:
+    def __init__(self, arrays: Arrays | JoinedArrays, number: int, call: dict[str, Any]) -> None:
         self.arrays, self.number, self.sequences = arrays, number, call["sequences"]
         self.batch = len(self.sequences)
         self.names = list(dict.fromkeys(name for sequence in self.sequences for name in sequence["layers"]))

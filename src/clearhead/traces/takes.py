@@ -11,6 +11,7 @@ from clearhead.traces.naming import role
 from clearhead.traces.pieces import Piece
 
 if TYPE_CHECKING:
+    from clearhead.torch.watching import Spread
     from clearhead.traces.layers import Layer
     from clearhead.traces.recording import Forward
 
@@ -33,6 +34,11 @@ class Recorded:
         sizes = {self.forward.layers[name].batch for name in self.names}
         return max(sizes, default=0)
 
+    @property
+    def over(self) -> Spread | None:
+        """Where its sequence lies, if that is spread over processes."""
+        return self.forward.over
+
     def piece(self, name: str, entry: int) -> Piece:
         layer = self.forward.layers[name]
         if not 0 <= entry < layer.batch:
@@ -51,10 +57,9 @@ class Recorded:
         whole = np.concatenate(self.forward.scales, axis=-1)
         for name in self.names:
             layer = self.forward.layers[name]
-            if role(name) != "encoder" or not any(role(other) != "encoder" for other in self.names):
-                queries, _ = layer.places(entry)
-                if whole.shape == (layer.batch, layer.n_q):
-                    return whole[entry][queries.start : queries.stop]
+            last = role(name) != "encoder" or not any(role(other) != "encoder" for other in self.names)
+            if last and whole.shape == (layer.batch, layer.here):
+                return layer.together(entry, whole[entry][layer.rows(entry)])
         return None
 
     def released(self, name: str) -> Layer:

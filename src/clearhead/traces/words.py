@@ -113,6 +113,20 @@ NO_TRACE = Said(
     "{path} is not a trace but holds {what}; trace.save writes traces",
     "{path} 파일은 기록이 아닙니다(내용: {what}). 기록은 trace.save로 저장합니다",
 )
+IS_PART = Said(
+    "{path} is what one of several processes wrote of a trace; {first} opens all of it",
+    "{path} 파일은 여러 프로세스가 함께 저장한 기록의 한 조각입니다. {first} 파일을 열면 전체를 볼 수 있습니다",
+)
+PARTS_MISSING = Said(
+    "{path} is a trace that {ranks} processes wrote, each its own part, and not all parts are beside it: bring "
+    "{missing} there",
+    "{path} 파일은 프로세스 {ranks}개가 나누어 저장한 기록인데, 같은 폴더에 조각이 모두 있지 않습니다. 다음 파일을 "
+    "옮겨 주세요: {missing}",
+)
+PART_OF_ANOTHER = Said(
+    "{path} is a part of another trace than {first}; bring the one that was written with it",
+    "{path} 파일은 {first} 파일과 함께 저장한 조각이 아닙니다. 함께 저장한 파일로 바꿔 주세요",
+)
 SOMETHING_ELSE = Said("something else", "다른 것")
 OTHER_VERSION = Said(
     "{path} was written by clearhead {clearhead}, in version {version} of the format, and this one reads versions "

@@ -14,7 +14,6 @@ from tests.torch.parallel import spread_models
 from tests.torch.parallel.alone import group_of_one
 from tests.torch.parallel.ranks import Ranks
 
-import clearhead as ch
 from clearhead import hf
 from clearhead.torch import parallel
 from clearhead.torch.watching import Position, attend
@@ -101,11 +100,6 @@ def test_models_that_cannot_be_spread_are_refused():
         model(**spread_models.inputs("none"))
     with spread("llama", layout="zigzag") as model, pytest.raises(ValueError, match="cannot be cut into 2 runs"):
         model(input_ids=torch.ones(1, 1, dtype=torch.int64))
-
-
-def test_a_spread_model_is_not_traced():
-    with spread("llama") as model, pytest.raises(NotImplementedError, match="cannot be traced"), ch.trace(model):
-        model(**spread_models.inputs("none"))
 
 
 def test_a_model_that_does_not_attend_this_way_is_told_so():

@@ -20,10 +20,10 @@ from clearhead import checks, names
 from clearhead.call import Call
 from clearhead.matrices import REDUCTIONS, Pooled
 from clearhead.tensors import on_host
-from clearhead.torch.parallel.agreeing import told
+from clearhead.torch.parallel.agreeing import gathered, told
 from clearhead.torch.parallel.by_heads import Heads, Swap, heads_added, to_heads, with_heads
 from clearhead.torch.parallel.joint import Joint
-from clearhead.torch.parallel.layouts import Runs, even_runs, gather
+from clearhead.torch.parallel.layouts import Runs, even_runs, put_together
 from clearhead.views import engines, tiles, windows
 from clearhead.views.choosing import chosen
 from clearhead.views.patterns import Patterns
@@ -66,14 +66,13 @@ class GroupView:
         self,
         joint: Joint,
         call: Call,
-        layout: str,
         seen: list[Seen],
         statistics: Statistics,
         map_size: int,
         labels: dict[str, Any],
     ) -> None:
         """labels: tokens, key_tokens and padding, as `look` was given them."""
-        self.joint, self.layout, self.seen, self.statistics = joint, layout, seen, statistics
+        self.joint, self.seen, self.statistics = joint, seen, statistics
         self.heads, self.map_size, self._call, self._labels = call.heads, map_size, call, labels
 
     def __getattr__(self, name: str) -> Any:
@@ -92,14 +91,17 @@ class GroupView:
     def gather(self) -> Statistics:
         """The statistics of the whole, on every rank."""
 
-        def whole(x: torch.Tensor, dim: int) -> torch.Tensor:
-            return gather(x, group=self.joint.group, layout=self.layout, dim=dim)
+        def whole(x: torch.Tensor, shards: list[Runs], dim: int = -1) -> torch.Tensor:
+            parts = gathered(self.joint.group, x.detach().cpu())
+            return put_together(parts, shards, dim).to(x.device)
 
-        found = self.statistics
+        found, queries = self.statistics, self.joint.queries
+        of_a_query = [name for name in Statistics._fields if name not in ("output", "top_k", "received")]
         return Statistics(
-            output=None if found.output is None else whole(found.output, -2),
-            top_k=TopK(*(whole(x, -2) for x in found.top_k)),
-            **{name: whole(getattr(found, name), -1) for name in Statistics._fields if name not in ("output", "top_k")},
+            output=None if found.output is None else whole(found.output, queries, -2),
+            top_k=TopK(*(whole(x, queries, -2) for x in found.top_k)),
+            received=whole(found.received, self.joint.keys),
+            **{name: whole(getattr(found, name), queries) for name in of_a_query},
         )
 
     def weights(
@@ -145,10 +147,11 @@ class GroupView:
     def map(self, reduce: str = "mean") -> torch.Tensor:
         """The tile of everything: see `clearhead.views.View.map`. It takes another pass the first time."""
         checks.choice("reduce", reduce, REDUCTIONS)
-        return self._values(self._map, reduce)
+        return self._values(self.cells, reduce)
 
     @functools.cached_property
-    def _map(self) -> Pooled:
+    def cells(self) -> Pooled:
+        """The sums, maxima and counts of the map's cells."""
         if not self.map_size:
             raise ValueError("this view has no map, as it was made with map_size=0; look(…, map_size=512) makes one")
         return self._pooled(None, None, None, self.map_size, "mean", None)

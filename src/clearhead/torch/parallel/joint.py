@@ -132,11 +132,13 @@ def agreed(
     bias: Any,
     sinks: Any,
     also: Callable[[], dict[str, Any]] = dict,
+    shards: list[Runs] | None = None,
     **options: Any,
 ) -> Joint:
     """The call that all ranks make; the same ValueError on all of them if their arguments do not belong together.
 
     also: finds what else must be alike; an error of it is told to all
+    shards: what each rank holds of queries and keys, where that is neither of the layouts
     """
     rank, _ = member(group)
 
@@ -159,8 +161,8 @@ def agreed(
 
     said = told(group, describe)
     must_agree([each.facts for each in said])
-    queries = shards_of([each.n_q for each in said], layout, "queries")
-    keys = shards_of([each.n_k for each in said], layout, "keys")
+    queries = shards or shards_of([each.n_q for each in said], layout, "queries")
+    keys = shards or shards_of([each.n_k for each in said], layout, "keys")
     q, k, v = autocast(q, k, v)
     joint = Joint(group, rank, queries, keys, q, k, v, None, None, Shared(), options)
     return _with_shared(joint, mask, bias, sinks)

@@ -102,10 +102,15 @@ def gather(
     """The whole tensor on every rank, from the shard that each has. Every rank calls it; gradients do not pass."""
     parts: list[Any] = gathered(group, own.detach().cpu())
     shards = shards_of([part.shape[dim] for part in parts], layout, "shards")
+    return put_together(parts, shards, dim).to(own.device)
+
+
+def put_together(parts: Sequence[torch.Tensor], shards: Sequence[Runs], dim: int) -> torch.Tensor:
+    """The whole of what ranks have of a tensor, from what each of them holds."""
     pieces = [
         (run.start, part.narrow(dim, rows.start, len(run)))
         for part, runs in zip(parts, shards, strict=True)
         for run in runs
         for rows in (rows_of(runs, run),)
     ]
-    return torch.cat([piece for _, piece in sorted(pieces, key=lambda entry: entry[0])], dim=dim).to(own.device)
+    return torch.cat([piece for _, piece in sorted(pieces, key=lambda entry: entry[0])], dim=dim)

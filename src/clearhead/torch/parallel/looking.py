@@ -36,7 +36,6 @@ NO_PADDING = False  # and none is to be looked for in a part
 
 
 @names.own_options
-@torch.no_grad()
 def look(
     q: Float[torch.Tensor, "... n_q d"],
     k: Float[torch.Tensor, "... n_k d"],
@@ -67,6 +66,33 @@ def look(
         TypeError, ValueError: as `clearhead.look`, and where ranks pass arguments that do not belong together; the same
             on every rank.
     """
+    return looked_at(
+        q, k, v, mask, group=group, layout=layout, bias=bias, scale=scale, softcap=softcap, sinks=sinks, top_k=top_k,
+        map_size=map_size, tokens=tokens, key_tokens=key_tokens, padding=padding,
+    )  # fmt: skip
+
+
+@torch.no_grad()
+def looked_at(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor | None,
+    mask: Any,
+    *,
+    group: dist.ProcessGroup | None,
+    layout: str = "contiguous",
+    shards: list[Runs] | None = None,
+    bias: Any = None,
+    scale: float | None,
+    softcap: float | None,
+    sinks: Any,
+    top_k: int,
+    map_size: int,
+    tokens: Any = None,
+    key_tokens: Any = None,
+    padding: Any = None,
+) -> GroupView:
+    """What `look` gives, also of `shards` that are neither of the layouts: the positions that each rank holds."""
     options: dict[str, Any] = {"scale": scale, "softcap": softcap}
     labels: dict[str, Any] = {"tokens": tokens, "key_tokens": key_tokens, "padding": padding}
 
@@ -77,7 +103,7 @@ def look(
 
     joint = agreed(
         q, k, k if v is None else v, mask, group=group, split="queries", layout=layout, bias=bias, sinks=sinks,
-        also=also, **options,
+        also=also, shards=shards, **options,
     )  # fmt: skip
     planned = plan(joint)
     fetched = planned.routes.fetch([joint.k] if v is None else [joint.k, joint.v])
@@ -100,7 +126,7 @@ def look(
     call, filling = whole[0]
     first = real_ends(None if filling is None else filling.keys, joint.n_k)[0]
     statistics = _statistics(joint, planned.routes, seen, first, with_output=v is not None)
-    return GroupView(joint, call, layout, seen, statistics, map_size, labels)
+    return GroupView(joint, call, seen, statistics, map_size, labels)
 
 
 def _shown(labels: Any) -> str:

@@ -22,7 +22,7 @@ from clearhead.torch.parallel.function import attention
 from clearhead.torch.parallel.joint import SPLITS, digest
 from clearhead.torch.parallel.layouts import LAYOUTS, positions, shard
 from clearhead.torch.parallel.refusing import CUT, NAME, refuse
-from clearhead.torch.watching import Position, spread, watched
+from clearhead.torch.watching import Position, Spread, spread, watched
 
 OPTIONS = ("mask", "scale", "softcap", "sinks")  # of a layer's attention, besides dropout
 
@@ -68,7 +68,7 @@ def context(
         model.register_forward_hook(spreading.leave, always_call=True),
     ]
     try:
-        with watched(spreading.attend):
+        with watched(spreading.attend, innermost=True):
             yield
     finally:
         for hook in hooks:
@@ -96,7 +96,7 @@ class _Spreading:
         n = told(self.group, lambda: self._described(names, given))
         must_agree([facts for facts, _ in n])
         whole = n[0][1]
-        self.until.enter_context(spread(whole))
+        self.until.enter_context(spread(Spread(whole, self.group, self.layout, given)))
         self.running, self.calls = True, 0
         return (), self._cut(names, given, whole)
 
