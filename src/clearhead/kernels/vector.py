@@ -125,6 +125,11 @@ class Vectors:
     def select(self, where: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.select(where, x, y)
 
+    def any(self, flags: ir.Value) -> ir.Value:
+        """Whether a lane says yes."""
+        bits = self.b.bitcast(flags, ir.IntType(self.lanes))
+        return self.b.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
     def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
         """Highest power first, by Horner's rule."""
         value = self.const(coefficients[0])
