@@ -3,7 +3,7 @@
 A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Those who help are the
 threads that torch keeps, where there is torch (`teams`), or threads of our own (`crew`); numba's pools could not be
 used from several threads at once, or not after a fork. The calling thread works too, so small calls need no other
-thread, and it comes back to Python every few milliseconds, so that Ctrl-C is heard.
+thread, and it comes back to Python several times a second, so that Ctrl-C is heard.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ VARIABLE = "CLEARHEAD_NUM_THREADS"
 SPEED = 100  # operations that one thread does in a nanosecond, roughly
 LEAST = 1e6  # operations that are worth sharing with one who is awake
 SMALL = 4e6  # and with one who has to be woken
-TURN = 2e9  # operations between two looks at whether Ctrl-C was pressed, about 20 ms
+# Operations between two looks at whether Ctrl-C was pressed, about 50 ms of two threads. The members of a team wait for
+# one another there: five times as often, that took 3 % of long calls, and 9 % of looking under a causal mask.
+TURN = 1e10
 
 _threads: int | None = None  # what set_num_threads or the environment says; 0 for nothing
 

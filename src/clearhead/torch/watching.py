@@ -33,7 +33,7 @@ class Position(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A sequence of n positions that is spread over the ranks of a group, and what its model was called with, whole."""
+    """A sequence of n positions that is spread over the ranks of a group, and the ids that its model got, whole."""
 
     n: int
     group: Any

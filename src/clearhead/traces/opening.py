@@ -136,17 +136,16 @@ def trace(
         if gradients and place is not None:
             _check_gradients(recorder, place)
         if place is not None:
-            found._write(place, scratch)
-            takes.stored = _written(found, place)
+            over = found._over()
+            identity = found._write(place, scratch)
+            takes.stored = opened(place)[0] if identity is None else _opened_together(place, over, identity)
 
 
-def _written(found: Trace, place: Path) -> list[Any]:
-    """The forwards of a trace in the file, or the files, that they were written to."""
-    if (over := found._over()) is None:
-        return opened(place)[0]
+def _opened_together(place: Path, over: Any, identity: str) -> list[Any]:
+    """The forwards of a trace in the files that all ranks have written."""
     from clearhead.traces.group_writing import opened_together
 
-    return opened_together(place, over.group)
+    return opened_together(place, over.group, identity)
 
 
 class _Takes(list[Any]):

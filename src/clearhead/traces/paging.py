@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def shown_layers(trace: Trace, number: int = 0, effects: Effects | None = None) -> list[Shown]:
     """The layers of a trace, stack by stack, each as a page shows it."""
+    trace._must_be_here("a page")
     take, entry = trace._sequence()
     several = len(trace.stacks) > 1
     names = [name for layers in trace.stacks.values() for _, name in sorted(layers.items())]

@@ -32,8 +32,10 @@ def part_of(path: Path, rank: int, ranks: int) -> Path:
 
 def parts_of(path: Path, told: dict[str, Any]) -> list[Path]:
     """The files that go with the one of rank 0, all of which must be there."""
-    ranks = told["parts"]["ranks"]
+    ranks, written_as = told["parts"]["ranks"], path.with_name(told["parts"]["name"])
     found = [part_of(path, rank, ranks) for rank in range(1, ranks)]
+    as_written = [part_of(written_as, rank, ranks) for rank in range(1, ranks)]  # if the one of rank 0 was renamed
+    found = [one if one.is_file() else other for one, other in zip(found, as_written, strict=True)]
     missing = [part.name for part in found if not part.is_file()]
     if missing:
         raise RefusedError(words.PARTS_MISSING.filled(path=path, ranks=ranks, missing=", ".join(missing)))

@@ -50,6 +50,7 @@ def _mean(head: torch.Tensor, real: np.ndarray | None) -> torch.Tensor:
 
 def _from(trace: Any, head: torch.Tensor, name: str, number: int) -> torch.Tensor:
     """A head's output in another trace, which kept its values; of one sequence, or of as many as there are here."""
+    trace._must_be_here("taking a head from a trace")
     (take,) = trace._takes if len(trace._takes) == 1 else (None,)
     if take is None:
         raise ValueError("a head is taken from the trace of one forward; trace.calls[0] is the first alone")

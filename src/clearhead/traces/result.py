@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from clearhead import checks
-from clearhead.languages import speaking
+from clearhead.languages import RefusedError, speaking
 from clearhead.traces.facts import Facts
 from clearhead.traces.naming import not_there, role, stacks
 from clearhead.traces.reading import Grouping, Reading, of_entry, read
@@ -433,17 +433,17 @@ class Trace:
         """
         self._write(Path(path), None)
 
-    def _write(self, path: Path, scratch: Scratch | None) -> None:
-        """Write it, all ranks together where its sequence is spread over several."""
+    def _write(self, path: Path, scratch: Scratch | None) -> str | None:
+        """Write it, all ranks together where its sequence is spread over several. → what it is then known by"""
         over = self._over()
         if over is None:
             from clearhead.traces.storing import write
 
             write(path, self, scratch)
-        else:
-            from clearhead.traces.group_writing import write_together
+            return None
+        from clearhead.traces.group_writing import write_together
 
-            write_together(path, self, over.group, scratch)
+        return write_together(path, self, over.group, scratch)
 
     def _over(self) -> Spread | None:
         """Where the sequence lies, if it is spread over processes."""
@@ -460,7 +460,10 @@ class Trace:
             )
 
     def __repr__(self) -> str:
-        takes = len(self._takes)
+        try:
+            takes = len(self._takes)
+        except RefusedError as error:  # it is in files that lie on several machines
+            return f"<Trace of {self.about.get('model', 'a model')}: {error}>"
         if not takes:
             return "<Trace: nothing yet>"
         batch = f", sequence {self._entry}" if self._entry is not None else ""

@@ -226,7 +226,7 @@ def _description(path: Path, told: str | None, kind: str) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("kind") != kind:
         what = description.get("kind") if isinstance(description, dict) else None
         if what == PART:
-            raise RefusedError(words.IS_PART.filled(path=path, first=path.with_name(description["first"])))
+            raise RefusedError(words.IS_PART.filled(path=path, first=path.with_name(description["name"])))
         raise RefusedError(words.NO_TRACE.filled(path=path, what=words.SOMETHING_ELSE if what is None else what))
     if description.get("version") not in READABLE:
         raise RefusedError(

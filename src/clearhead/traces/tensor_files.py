@@ -7,7 +7,9 @@ its checksum when it is first asked for.
 from __future__ import annotations
 
 import json
+import os
 import struct
+import weakref
 import zlib
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -26,11 +28,12 @@ NAMES = {kind: name for name, kind in TYPES.items()}
 
 
 class Place(NamedTuple):
-    """Where the bytes of an array lie in a file."""
+    """The bytes of an array as they are mapped, and where they begin in their file, which is held open by a number."""
 
+    content: np.ndarray
     path: Path
+    descriptor: int
     start: int
-    nbytes: int
 
 
 class Writer:
@@ -70,7 +73,11 @@ class Arrays:
 
     def __init__(self, path: Path, sums: list[int]) -> None:
         self.path = path
-        content = np.memmap(path, np.uint8, "r")
+        # held open, so that what is read later is of this file, whatever has its name by then
+        self.descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, self.descriptor)
+        with os.fdopen(os.dup(self.descriptor), "rb") as file:
+            content = np.memmap(file, np.uint8, "r")
         (room,) = struct.unpack("<Q", content[:8].tobytes())
         header = json.loads(content[8 : 8 + room].tobytes())
         header.pop("__metadata__", None)
@@ -98,7 +105,7 @@ class Arrays:
     def place(self, name: str) -> Place:
         """Where the file has an array."""
         start, end = self.header[name]["data_offsets"]
-        return Place(self.path, self.begun + start, end - start)
+        return Place(self.content[start:end], self.path, self.descriptor, self.begun + start)
 
 
 def _bytes(array: np.ndarray) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from tests.torch.parallel.spread_models import inputs_of, model_of
 import clearhead as ch
 from clearhead.languages import RefusedError
 from clearhead.torch import parallel
+from clearhead.traces.end_to_end import PAGE
 
 NOISE = 1e-12  # of float64; gpt_oss multiplies in float32
 SINGLE = 2e-6
@@ -104,12 +106,72 @@ def test_heads_are_taken_out_and_edges_cut_as_in_one_process(four: Ranks, option
         np.testing.assert_allclose(found[real], expected[real], rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what is mapped from /proc")
 def test_queries_and_keys_of_several_files_are_mapped_and_not_copied(four: Ranks, tmp_path: Path):
+    path, n, name = tmp_path / "x.safetensors", 6000, "model.layers.0.self_attn"
+    four.run("traced_models.long", 2, str(path), n, ranks=[0, 1])
+    trace, one = ch.load_trace(path), traced_models.long_alone(n)
+    before = mapped_bytes(tmp_path)
+    piece, expected = trace._takes[0].piece(name, 0), one._takes[0].piece(name, 0)
+    assert mapped_bytes(tmp_path) - before >= piece.q.nbytes + piece.k.nbytes - 16 * PAGE  # 4 runs with 2 ends, twice
+    assert piece.q.nbytes + piece.k.nbytes > 24 * PAGE
+    for ours, whole in ((piece.q, expected.q), (piece.k, expected.k)):
+        np.testing.assert_allclose(ours, whole, rtol=0, atol=NOISE)
+        assert not ours.flags.writeable
+    np.testing.assert_allclose(trace[0].row(n - 1), one[0].row(n - 1), rtol=0, atol=NOISE)
+
+
+def mapped_bytes(folder: Path) -> int:
+    total = 0
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if str(folder) in line:
+            first, last = (int(x, 16) for x in line.split()[0].split("-"))
+            total += last - first
+    return total
+
+
+def test_a_trace_that_is_open_stays_what_it_was(four: Ranks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "x.safetensors"
-    four.run("traced_models.kept", "llama", 4, "none", "zigzag", str(path), False)
-    piece = ch.load_trace(path)._takes[0].piece("model.layers.0.self_attn", 0)
-    assert not piece.q.flags.writeable
-    assert piece.q.strides[0] < piece.q.strides[1]  # rows first, as they lie in the files
+    four.run("traced_models.kept", "llama", 2, "none", "zigzag", str(path), False, ranks=[0, 1])
+    trace = ch.load_trace("x.safetensors")
+    expected = ch.load_trace("x.safetensors").sequences[0][1].weights()
+    four.run("traced_models.kept", "mistral", 2, "none", "zigzag", str(path), False, ranks=[0, 1])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    np.testing.assert_array_equal(trace.sequences[0][1].weights(), expected)
+    assert np.abs(ch.load_trace(path).sequences[0][1].weights() - expected).max() > 1e-3
+
+
+def test_the_file_of_rank_0_may_be_renamed_alone(four: Ranks, tmp_path: Path):
+    path = tmp_path / "x.safetensors"
+    four.run("traced_models.kept", "llama", 2, "none", "zigzag", str(path), False, ranks=[0, 1])
+    path.rename(tmp_path / "y.safetensors")
+    assert len(ch.load_trace(tmp_path / "y.safetensors").sequences) == 2
+    (tmp_path / "x.1-of-2.safetensors").rename(tmp_path / "y.1-of-2.safetensors")
+    assert len(ch.load_trace(tmp_path / "y.safetensors").sequences) == 2
+
+
+def test_an_older_file_of_the_same_name_is_not_taken_for_what_was_written(four: Ranks, tmp_path: Path):
+    folders = [tmp_path / str(rank) for rank in range(2)]
+    for folder in folders:
+        folder.mkdir()
+    traced_models.alone("llama", "none").save(folders[1] / "x.safetensors")
+    said = four.run("traced_models.saved", "llama", 2, [str(x) for x in folders], ranks=[0, 1])
+    assert "bring x.safetensors there" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("name", "a trace has one name on all ranks, got 0.safetensors, 1.safetensors; each writes a file of its own"),
+        ("values", "the ranks do not agree on what was kept of layers: rank 0 has [[]], rank 1 has [['v']]"),
+    ],
+)
+def test_ranks_that_keep_something_else_are_told_so(four: Ranks, tmp_path: Path, what: str, words: str):
+    said = four.ask("traced_models.disagreeing", 2, str(tmp_path), what, ranks=[0, 1])
+    assert all(isinstance(x, ValueError) and words in str(x) for x in said)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_on_several_machines_are_brought_together_by_hand(four: Ranks, tmp_path: Path):
@@ -119,6 +181,7 @@ def test_files_on_several_machines_are_brought_together_by_hand(four: Ranks, tmp
     said = four.run("traced_models.saved", "llama", 2, [str(x) for x in folders], ranks=[0, 1])
     assert "2 processes wrote, each its own part, and not all parts are beside it: bring x.1-of-2" in said[0]
     assert "bring x.safetensors there" in said[1]
+    assert "(<Trace of LlamaForCausalLM: " in said[1]
     with pytest.raises(RefusedError, match=r"bring x.1-of-2.safetensors there"):
         ch.load_trace(folders[0] / "x.safetensors")
     with pytest.raises(RefusedError, match=r"x.1-of-2.safetensors is what one of several processes wrote.*x.safetens"):
@@ -131,8 +194,9 @@ def test_files_on_several_machines_are_brought_together_by_hand(four: Ranks, tmp
         ch.load_trace(folders[0] / "x.safetensors")
 
 
-def test_a_rank_that_cannot_write_is_an_error_on_all_and_leaves_nothing(four: Ranks, tmp_path: Path):
-    said = four.ask("traced_models.full", 4, str(tmp_path / "x.safetensors"))
+@pytest.mark.parametrize("when", ["full", "cannot_begin"])
+def test_a_rank_that_cannot_write_is_an_error_on_all_and_leaves_nothing(four: Ranks, tmp_path: Path, when: str):
+    said = four.ask(f"traced_models.{when}", 4, str(tmp_path / "x.safetensors"))
     assert all(isinstance(x, Exception) and "No space left on device" in str(x) for x in said)
     assert "rank 1 could not take part" in str(said[0])
     assert list(tmp_path.iterdir()) == []

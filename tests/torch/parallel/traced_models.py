@@ -51,7 +51,7 @@ def saved(name: str, ranks: int, folders: list[str]) -> str:
     try:
         return str(trace.names)
     except ValueError as error:
-        return str(error)
+        return f"{error} ({trace!r})"
 
 
 def asked(name: str, ranks: int, padding: str, layout: str) -> list[dict[str, Any]]:
@@ -114,3 +114,47 @@ def full(ranks: int, path: str) -> Any:
             model(**inputs_of("llama", "none"))
     finally:
         tensor_files.Writer.put = put
+
+
+def long(ranks: int, path: str, n: int) -> None:
+    """So many positions that what a rank holds has pages of its own."""
+    with torch.no_grad(), traced("llama", ranks, "zigzag", keep=path, layers=[0]) as (model, _):
+        model(_long_ids(n))
+
+
+def long_alone(n: int) -> ch.traces.Trace:
+    model = model_of("llama")
+    with torch.no_grad(), ch.trace(model, map_size=4, top_k=3, layers=[0]) as trace:
+        model(_long_ids(n))
+    return trace
+
+
+def _long_ids(n: int) -> torch.Tensor:
+    return torch.randint(5, 90, (1, n), generator=torch.Generator().manual_seed(6))
+
+
+def cannot_begin(ranks: int, path: str) -> Any:
+    """One rank has no room for a file at all."""
+    from clearhead.traces import group_writing
+
+    class Refusing(group_writing.RankWriter):
+        def __init__(self, *given: Any) -> None:
+            if torch.distributed.get_rank() == 1:
+                raise OSError(28, "No space left on device")
+            super().__init__(*given)
+
+    writer, group_writing.RankWriter = group_writing.RankWriter, Refusing
+    try:
+        with torch.no_grad(), traced("llama", ranks, keep=path) as (model, _):
+            model(**inputs_of("llama", "none"))
+    finally:
+        group_writing.RankWriter = writer
+
+
+def disagreeing(ranks: int, folder: str, what: str) -> Any:
+    """Ranks that name a trace otherwise, or keep something else."""
+    rank = torch.distributed.get_rank()
+    name = f"{rank if what == 'name' else 0}.safetensors"
+    options = {"values": rank == 1} if what == "values" else {}
+    with torch.no_grad(), traced("llama", ranks, keep=str(Path(folder) / name), **options) as (model, _):
+        model(**inputs_of("llama", "none"))

@@ -96,7 +96,8 @@ class _Spreading:
         n = told(self.group, lambda: self._described(names, given))
         must_agree([facts for facts, _ in n])
         whole = n[0][1]
-        self.until.enter_context(spread(Spread(whole, self.group, self.layout, given)))
+        ids = {name: given[name] for name in ("input_ids",) if given.get(name) is not None}
+        self.until.enter_context(spread(Spread(whole, self.group, self.layout, ids)))
         self.running, self.calls = True, 0
         return (), self._cut(names, given, whole)
 
