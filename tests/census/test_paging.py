@@ -14,6 +14,8 @@ from tests.page.test_accessibility import axe, violations
 from tests.test_study_notes import other_terms
 
 from clearhead.census import load
+from clearhead.census.paging import layers_of
+from clearhead.census.survey import Settings
 from clearhead.page.bundle import WEB
 
 from . import small
@@ -93,6 +95,37 @@ def test_two_models(open_page, compared, census):
     assert shown == pytest.approx(expected.tolist(), abs=0.0051)
     page.get_by_role("button", name="B: other").click()
     assert "1 documents" in page.locator(".bar").inner_text()
+
+
+def test_layers_have_their_own_numbers():
+    heads = [f"model.layers.{number}.self_attn" for number in (3, 3, 12)]
+    assert [(x["number"], x["label"], x["heads"]) for x in layers_of(heads)] == [(3, "3", 2), (12, "12", 1)]
+    shared = ["layers.0.attention", "layers.0.attention:1", "layers.0.attention:2"]  # one module, used three times
+    assert [x["label"] for x in layers_of(shared)] == ["0", "1", "2"]
+    assert [x["label"] for x in layers_of(["blocks.0.0.attention", "blocks.0.1.attention"])] == ["0.0", "0.1"]
+    assert [x["label"] for x in layers_of(["h.0.near", "h.0.far"])] == ["h.0.near", "h.0.far"]
+
+
+def test_a_layer_is_told_and_compared_by_its_own_number(open_page, census, model, corpus, tmp_path):
+    """One census has the second layer only, which is the first of those that it counted."""
+    second = load(
+        small.taken_plainly(model, [corpus / "d"], tmp_path / "out", Settings(layers=(1,), shard=small.SHARD))
+    )
+    page = open_page(second.to_html(tmp_path / "second.html"), "layer=1&head=3")
+    assert page.locator(".census-layer").all_inner_texts() == ["layer 1"]
+    assert "layer 1 · head 3" in page.locator(".census-one h2").inner_text()
+    page = open_page(census.to_html(tmp_path / "both.html", other=second), "measure=sink&side=difference&layer=1")
+    shown = page.locator(".census-number").all_inner_texts()
+    assert shown[:4] == ["–"] * 4  # there is no first layer to take away
+    expected = census.mean("sink")[1] - second.mean("sink")[0]
+    assert [float(x) for x in shown[4:]] == pytest.approx(expected.tolist(), abs=0.0051)
+    assert "B has no such head" not in page.locator(".census-one").inner_text()
+    page.get_by_role("button", name="B: ").click()
+    assert "layer 1 · head" in page.locator(".census-one h2").inner_text()
+    page.get_by_role("button", name="A − B").click()
+    page.locator(".census-cell").first.click()
+    assert "layer 0 · head 0" in page.locator(".census-one h2").inner_text()
+    assert "B has no such head" in page.locator(".census-one").inner_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from clearhead.files import write_whole
 from clearhead.languages import spoken
 from clearhead.page.document import document
 from clearhead.page.packing import Chunk, packed
+from clearhead.traces.naming import stacks
 
 if TYPE_CHECKING:
     from clearhead.census.result import Census
@@ -47,16 +50,13 @@ def write(path: str | Path, census: Census, other: Census | None, language: str 
 def content(census: Census) -> dict[str, Any]:
     """What the page knows of a census, as web/census_data.js describes it."""
     heads, measures = census.heads.to_pylist(), census.measures.to_pylist()
-    layers: dict[str, int] = {}
-    for head in heads:
-        layers[head["layer"]] = layers.get(head["layer"], 0) + 1
     by_measure = {name: [row for row in measures if row["measure"] == name] for name in MEASURES}
     columns = {"mean": "mean", "spread": "spread", "least": "least", "most_of": "most"}
     problems = census.problems.to_pylist()
     return {
         "name": census.about["model"]["name"], "documents": census.documents, "tokens": census.tokens,
         "cut": census.cut, "most": census.about["settings"]["max_tokens"],
-        "shards": [census.shards, census.about["shards"]], "layers": list(layers.items()),
+        "shards": [census.shards, census.about["shards"]], "layers": layers_of([head["layer"] for head in heads]),
         "kinds": census.kinds.column("tokens").to_pylist(),
         **{told: {x: [_rounded(row[column]) for row in rows] for x, rows in by_measure.items()}
            for told, column in columns.items()},
@@ -67,6 +67,30 @@ def content(census: Census) -> dict[str, Any]:
         "examples": _examples(census), "problem_count": len(problems),
         "problems": [[x["file"], x["document"], x["reason"], x["detail"]] for x in problems[:MOST_PROBLEMS]],
     }  # fmt: skip
+
+
+def layers_of(heads: list[str]) -> list[dict[str, Any]]:
+    """The layers of heads, each by its own number in the model, of which not every layer may have been counted.
+
+    number: in its stack, as --layers takes it   stack: its path with * for the number   label: what it is told by, more
+    than the number where several layers have the same
+    """
+    count = Counter(heads)
+    place = {name: (stack, number) for stack, names in stacks(count).items() for number, name in names.items()}
+    layers: list[dict[str, Any]] = [
+        {"name": x, "heads": count[x], "number": place[x][1], "stack": place[x][0]} for x in count
+    ]
+    numbers = Counter(str(layer["number"]) for layer in layers)
+    digits = Counter(_digits(name) for name in count)
+    for layer in layers:
+        ways = (numbers, str(layer["number"])), (digits, _digits(layer["name"]))
+        layer["label"] = next((label for known, label in ways if label and known[label] == 1), layer["name"])
+    return layers
+
+
+def _digits(name: str) -> str:
+    """All numbers of a path: 0.1 of encoder.blocks.0.1.attention."""
+    return ".".join(re.findall(r"\d+", name))
 
 
 def _examples(census: Census) -> dict[str, list[list[Any]]]:
