@@ -185,26 +185,43 @@ def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int 
     import ray
     import ray.data
 
-    processors = ray.cluster_resources().get("CPU", 1.0)
-    if workers is None:
-        workers = max(1, int(processors // settings.threads))
-    checks.count("workers", workers)
-    each = settings.threads - ROOM
-    if workers * each > processors - ROOM:
-        raise RefusedError(words.TOO_MANY_WORKERS.filled(workers=workers, threads=settings.threads, cpus=processors))
+    workers = checked_workers(workers, settings.threads, _processors())
     with _quietly():
         rows = ray.data.from_items([{"shard": x.as_json()} for x in shards], override_num_blocks=len(shards))
         done = rows.map_batches(
             Surveyor,
             fn_constructor_args=(str(model.absolute()), settings),
             batch_size=1,
-            num_cpus=each,
+            num_cpus=settings.threads - ROOM,
             compute=ray.data.ActorPoolStrategy(size=min(workers, len(shards))),
         )
         try:
             yield from done.iter_rows()
         except ray.exceptions.RayError as error:
             raise RefusedError(words.WORKER_FAILED.filled(why=_first_line(_cause(error)))) from error
+
+
+def _processors() -> list[float]:
+    """How many processors each machine of the cluster has."""
+    import ray
+
+    return [float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+
+
+def checked_workers(workers: int | None, threads: int, processors: list[float]) -> int:
+    """How many workers there are to be, as many as there is room for unless given. More would wait for it for ever.
+
+    A worker is on one machine, so that what several have left over is no room for it. Room for Ray is left on each: of
+    so many workers, wherever Ray puts them, at least one machine then has it.
+    """
+    if workers is None:
+        workers = max(1, sum(int(own // threads) for own in processors))
+    checks.count("workers", workers)
+    most = sum(int(max(own - ROOM, 0) // (threads - ROOM)) for own in processors)
+    if workers > most:
+        told = {"machines": len(processors), "cpus": sum(processors), "largest": max(processors, default=0)}
+        raise RefusedError(words.TOO_MANY_WORKERS.filled(workers=workers, threads=threads, most=most, **told))
+    return workers
 
 
 def _is_afar() -> bool:

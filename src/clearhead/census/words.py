@@ -136,8 +136,11 @@ ANOTHER_CENSUS = Said(
 )
 NOT_CONNECTED = Said("there is no Ray at {address}: {why}", "Ray에 연결할 수 없습니다({address}): {why}")
 TOO_MANY_WORKERS = Said(
-    "{workers} workers of {threads} threads are more than {cpus:.0f} processors hold; fewer --workers or --threads fit",
-    "프로세서 {cpus:.0f}개로는 스레드 {threads}개짜리 작업자 {workers}개를 돌릴 수 없습니다. "
+    "{workers} workers of {threads} threads do not fit on {machines} machines with {cpus:g} processors, {largest:g} on "
+    "the largest: {most} do, as each is on one machine; take fewer --workers or --threads",
+    "컴퓨터 {machines}대에 작업자 {workers}개를 돌릴 자리가 없습니다. "
+    "프로세서는 모두 {cpus:g}개이고 한 대에 많아야 {largest:g}개인데, "
+    "작업자 하나는 컴퓨터 한 대에서 돌기 때문에 스레드 {threads}개짜리는 {most}개까지 돌릴 수 있습니다. "
     "--workers나 --threads를 줄여 주세요",
 )
 WORKER_FAILED = Said(
