@@ -71,6 +71,29 @@ def test_documents_are_cut_off_where_one_says(network, corpus):
     assert max(len(text.labels) for text in row.texts.values()) == 12
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_first_tokens_are_read_whatever_the_tokenizer_would_keep(network, tmp_path, side):
+    """Their places are those of the whole text, whose end says the same as its beginning."""
+    model, _ = network
+    _, tokenizer = loaded(model.name_or_path, with_tokenizer=True)
+    tokenizer.truncation_side = side
+    text = "  the dog ran , " + "the cat sat on the mat , " * 4 + "the dog ran"
+    (tmp_path / "a.txt").write_text(text)
+    row = survey(planned([tmp_path], size=1).shards[0], model, tokenizer, Settings(max_tokens=7))
+    assert (row.read, row.cut, row.tokens) == (1, 1, 7)
+    assert row.texts[0].labels == ["the", "dog", "ran", ",", "the", "cat", "sat"]
+    assert row.texts[0].offsets == [2, 6, 10, 14, 16, 20, 24]
+    assert tokenizer.truncation_side == side
+
+
+def test_a_word_that_is_not_known_has_its_place_where_a_document_is_cut_off(network, tmp_path):
+    """It is a special token, as those are that the tokenizer adds, and which have no place."""
+    for number, text in enumerate(["the dog zebra the cat", "zebra dog the cat", "zebra okapi gnu the cat"]):
+        (tmp_path / f"{number}.txt").write_text(text)
+    row = survey(planned([tmp_path], size=3).shards[0], *network, Settings(max_tokens=3))
+    assert [row.texts[number].offsets for number in range(3)] == [[0, 4, 8], [0, 6, 10], [0, 6, 12]]
+
+
 def test_some_layers(network, corpus):
     row = survey(planned([corpus / "d"], size=9).shards[0], *network, Settings(layers=(1,)))
     assert row.layers == [("model.layers.1.self_attn", 4)]

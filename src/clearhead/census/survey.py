@@ -98,7 +98,7 @@ def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings:
     limit = limit_of(model.config, tokenizer)
     cut = settings.max_tokens is not None and len(ids) > settings.max_tokens
     if cut:
-        ids = list(tokenizer(document.text, truncation=True, max_length=settings.max_tokens)["input_ids"])
+        ids = _first_ids(tokenizer, document.text, settings.max_tokens)
     elif limit is not None and len(ids) > limit:
         return "too_long", f"{len(ids)} tokens; the model reads {limit}"
     if not ids:
@@ -106,6 +106,16 @@ def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings:
     _add(row, document, ids, model, tokenizer, settings)
     row.cut += cut
     return None
+
+
+def _first_ids(tokenizer: Any, text: str, most: int | None) -> list[int]:
+    """The first tokens of a text, with the special ones that it gets. A tokenizer may be set to keep the last."""
+    side = tokenizer.truncation_side
+    tokenizer.truncation_side = "right"
+    try:
+        return list(tokenizer(text, truncation=True, max_length=most)["input_ids"])
+    finally:
+        tokenizer.truncation_side = side
 
 
 def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: Any, settings: Settings) -> None:
