@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -93,6 +94,38 @@ def test_files_are_read_once_and_hidden_ones_not_at_all(tmp_path):
     assert planned([tmp_path, tmp_path / "a.txt"], size=3).documents == 1
     with pytest.raises(FileNotFoundError, match=r"there is no .*nothing to read documents from"):
         planned([tmp_path / "nothing"], size=3)
+
+
+def test_names_that_are_no_text_are_read_and_told(tmp_path):
+    """A name on a disk is bytes: planning ended in a traceback with those that are no UTF-8."""
+    table = pa.table({"text": ["five", "six"]})
+    for name, content in ((b"a\xff.txt", b"one"), (b"b\xff.jsonl", b'{"text": "three"}\n{"text": "four"}\n')):
+        (tmp_path / os.fsdecode(name)).write_bytes(content)
+    with (tmp_path / os.fsdecode(b"c\xff.parquet")).open("wb") as file:
+        pq.write_table(table, file)
+    (tmp_path / os.fsdecode(b"d\xff.png")).write_bytes(b"no text")
+    (tmp_path / os.fsdecode(b"e\xff.parquet")).write_bytes(b"no table")
+    plan = planned([tmp_path], size=2)
+    plan = plan._replace(shards=[Shard.from_json(shard.as_json()) for shard in plan.shards])
+    found = [(document.file, document.text) for document in everything(plan)]
+    assert found == [
+        (r"a\xff.txt", "one"), (r"b\xff.jsonl", "three"), (r"b\xff.jsonl", "four"), (r"c\xff.parquet", "five"),
+        (r"c\xff.parquet", "six"), (r"e\xff.parquet", None),
+    ]  # fmt: skip
+    assert plan.left_out == [r"d\xff.png"]
+    (tmp_path / os.fsdecode(b"a\xff.txt")).rename(tmp_path / os.fsdecode(b"a\xfe.txt"))
+    assert planned([tmp_path], size=2).digest != plan.digest
+    with pytest.raises(OSError, match=r"a\\xff\.txt could be read when the corpus was planned"):
+        everything(plan)
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_text(f"of {folder}")
+    plan = planned([tmp_path / "a", tmp_path / "b"], size=1)
+    found = [(document.number, document.file, document.text) for document in everything(plan)]
+    assert found == [(0, "a/x.txt", "of a"), (1, "b/x.txt", "of b")]
 
 
 def test_a_file_that_goes_away_is_no_matter_of_its_documents(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -60,6 +62,19 @@ def test_bad_documents_are_named_and_lose_nothing_else(taken):
         ("b.parquet", 3): "unreadable", ("c.parquet", 0): "unreadable", ("d/two.txt", 0): "unreadable",
     }  # fmt: skip
     assert found["a.jsonl", 10][1] == f"{small.LIMIT + 1} tokens; the model reads {small.LIMIT}"
+
+
+def test_examples_and_problems_say_which_of_two_files_they_are_of(model, tmp_path):
+    """Their names are the same but for bytes that are no text, and but for the folder."""
+    for folder, text in (("a", "the cat sat on the mat"), ("b", "a dog ran under the mat")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / os.fsdecode(b"x\xff.txt")).write_text(text)
+        (tmp_path / folder / "empty.txt").write_text(" ")
+    census = load(small.taken_plainly(model, [tmp_path / "a", tmp_path / "b"], tmp_path / "out"))
+    assert [x["file"] for x in census.problems.to_pylist()] == ["a/empty.txt", "b/empty.txt"]
+    rows = census.examples.to_pylist()
+    assert {x["file"] for x in rows} == {r"a/x\xff.txt", r"b/x\xff.txt"}
+    assert all(("dog" in x["tokens"]) == (x["file"][0] == "b") for x in rows)
 
 
 def test_documents_are_cut_off_where_one_says(network, corpus):

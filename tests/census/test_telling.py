@@ -29,7 +29,7 @@ def test_lines_and_bars(terminal, monkeypatch):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
     with Teller(console) as tell:
         for step in (
-            Step(0, 8, 0, 0, ("a/x.csv", "b.gz")),
+            Step(0, 8, 0, 0, ("a/[x].csv", "b.gz")),
             Step(2, 8, 2, 100),
             Step(4, 8, 4, 200),
             Step(6, 8, 6, 300),
@@ -41,7 +41,7 @@ def test_lines_and_bars(terminal, monkeypatch):
         assert "8 of 8 documents" in said
     else:
         assert said.splitlines() == [
-            "left out, as files of no kind that is read, of those in folders: 2, such as a/x.csv",
+            "left out, as files of no kind that is read, of those in folders: 2, such as a/[x].csv",
             "0 of 8 documents are done; starting Ray, and loading the model",
             "6 of 8 documents · 18 tokens/s · 0:06 left",
             "8 of 8 documents · 25 tokens/s · 0:00 left",

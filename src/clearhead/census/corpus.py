@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clearhead.census.naming import files_of, printable
+
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet",)
 TEXTS = (".txt", ".text", ".md", ".rst")
 BLOCK = 2**20
@@ -95,7 +97,7 @@ class Document(NamedTuple):
 
 def planned(paths: Sequence[str | Path], *, size: int, field: str = "text") -> Plan:
     """The documents of files and folders in shards of so many documents."""
-    found, left_out = _files(paths)
+    found, left_out = files_of(paths, (*LINES, *TABLES, *TEXTS))
     digest = hashlib.sha256()
     shards: list[Shard] = []
     pieces: list[Piece] = []
@@ -111,27 +113,6 @@ def planned(paths: Sequence[str | Path], *, size: int, field: str = "text") -> P
     if pieces:
         shards.append(Shard(len(shards), documents - filled, tuple(pieces)))
     return Plan(shards, len(found), documents, left_out, digest.hexdigest())
-
-
-def _files(paths: Sequence[str | Path]) -> tuple[list[tuple[Path, str]], list[str]]:
-    """Files to read, each with the name it is told by, in order; and those that folders have besides."""
-    found: dict[Path, str] = {}
-    left_out: list[str] = []
-    for given in map(Path, paths):
-        if not given.exists():
-            raise FileNotFoundError(f"there is no {given} to read documents from")
-        if given.is_file():
-            found.setdefault(given.resolve(), given.as_posix())
-            continue
-        for path in sorted(x for x in given.rglob("*") if x.is_file()):
-            inside = path.relative_to(given)
-            if any(part.startswith(".") for part in inside.parts):
-                continue
-            if path.suffix.lower() in (*LINES, *TABLES, *TEXTS):
-                found.setdefault(path.resolve(), inside.as_posix())
-            else:
-                left_out.append(inside.as_posix())
-    return list(found.items()), left_out
 
 
 def _pieces(path: Path, name: str, field: str, digest: Any, *, room: int, size: int) -> Iterator[Piece]:
@@ -173,10 +154,11 @@ def _rows(path: Path, field: str) -> int:
     """How many rows a table has, if it has a column of text by this name."""
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
-    if field not in file.schema_arrow.names:
-        raise ValueError(f"there is no column {field!r} in {path}")
-    return int(file.metadata.num_rows)
+    with path.open("rb") as raw:  # and not by its path, which pyarrow takes as text only
+        file = pq.ParquetFile(raw)
+        if field not in file.schema_arrow.names:
+            raise ValueError(f"there is no column {field!r} in {printable(str(path))}")
+        return int(file.metadata.num_rows)
 
 
 def documents(shard: Shard, field: str = "text") -> Iterator[Document]:
@@ -204,7 +186,7 @@ def _all(piece: Piece, field: str) -> list[tuple[str | None, str]]:
         return found
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own, of spoilt bytes, have none
-            raise OSError(GONE.format(path=piece.path, why=error.strerror or error)) from None
+            raise OSError(GONE.format(path=printable(piece.path), why=error.strerror or error)) from None
         return [(None, str(error).strip().splitlines()[0])] * piece.size
 
 
@@ -279,7 +261,8 @@ def _column(path: str, field: str, first: int, count: int) -> list[str | ValueEr
     """Some rows of a column of text, which may lie in several groups of rows."""
     import pyarrow.parquet as pq
 
-    metadata = pq.ParquetFile(path).metadata
+    with open(path, "rb") as raw:
+        metadata = pq.ParquetFile(raw).metadata
     found: list[str | ValueError | None] = []
     at = 0
     for group in range(metadata.num_row_groups):
@@ -295,7 +278,8 @@ def _column(path: str, field: str, first: int, count: int) -> list[str | ValueEr
 def _group(path: str, field: str, group: int) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path).read_row_group(group, columns=[field]).column(field)
+    with open(path, "rb") as raw:
+        return pq.ParquetFile(raw).read_row_group(group, columns=[field]).column(field)
 
 
 def _texts(column: Any) -> list[str | ValueError | None]:

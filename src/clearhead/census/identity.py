@@ -10,6 +10,7 @@ from typing import Any
 
 from clearhead.census import words
 from clearhead.census.corpus import BLOCK, Plan
+from clearhead.census.naming import printable
 from clearhead.census.rows import written_rows
 from clearhead.census.survey import Settings
 from clearhead.files import write_whole
@@ -23,7 +24,7 @@ def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
     told = asdict(settings)
     return {
         "format": FORMAT,
-        "model": {"name": model.resolve().name, "digest": folder_digest(model)},
+        "model": {"name": printable(model.resolve().name), "digest": folder_digest(model)},
         "corpus": {"files": plan.files, "documents": plan.documents, "digest": plan.digest},
         "settings": told | {"layers": None if settings.layers is None else list(settings.layers)},
         "shards": len(plan.shards),
@@ -43,7 +44,7 @@ def folder_digest(folder: Path) -> str:
         inside = path.relative_to(folder)
         if any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
             continue
-        digest.update(inside.as_posix().encode() + b"\0")
+        digest.update(printable(inside.as_posix()).encode() + b"\0")
         with path.open("rb") as file:
             while block := file.read(BLOCK):
                 digest.update(block)

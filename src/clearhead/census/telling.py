@@ -45,7 +45,7 @@ class Teller:
         now = time.monotonic()
         if step.left_out and not step.new_documents:
             left_out = words.LEFT_OUT(count=len(step.left_out), example=step.left_out[0])
-            self.console.print(left_out, highlight=False, soft_wrap=True)
+            self.console.print(left_out, highlight=False, soft_wrap=True, markup=False)
         line = self._line(step, now)
         if self.bar is not None:
             self.bar.update(self.task, description=line, completed=step.documents, total=step.of)
