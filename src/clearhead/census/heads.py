@@ -114,9 +114,14 @@ def _rows(view: View, values: Any) -> Float[np.ndarray, "h n"]:
     return np.asarray(values, np.float64).reshape(view.heads, -1)
 
 
+def key_counts(view: View) -> Int[np.ndarray, "h n"]:
+    """How many keys each query of each head may look at."""
+    return view.shaped(np.array(counts(view.call))).reshape(view.heads, -1)
+
+
 def _relative_entropy(view: View) -> tuple[Float[np.ndarray, "h n"], np.ndarray]:
     """The entropy of each query as a part of the most it could be, log n of n keys, and which queries have a choice."""
-    keys = view.shaped(np.array(counts(view.call))).reshape(view.heads, -1)
+    keys = key_counts(view)
     decides = (keys > 1) & (_rows(view, view.total) != 0)
     most = np.log(np.maximum(keys, 2))
     return np.clip(_rows(view, view.entropy) / most, 0, 1), decides

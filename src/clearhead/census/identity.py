@@ -16,7 +16,7 @@ from clearhead.census.survey import Settings
 from clearhead.files import write_whole
 from clearhead.languages import RefusedError
 
-NAME, FORMAT = "census.json", 1
+NAME, FORMAT = "census.json", 2
 
 
 def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:

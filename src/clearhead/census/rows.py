@@ -75,8 +75,8 @@ def schema() -> Any:
 
     whole = pa.int64()
     example = pa.struct(
-        [("head", whole), ("pattern", whole), ("score", whole), ("document", whole), ("query", whole),
-         ("keys", pa.list_(whole)), ("weights", pa.list_(whole))]
+        [("head", whole), ("pattern", whole), ("score", whole), ("draw", whole), ("document", whole),
+         ("query", whole), ("keys", pa.list_(whole)), ("weights", pa.list_(whole))]
     )  # fmt: skip
     text = pa.struct(
         [("document", whole), ("file", pa.string()), ("place", whole), ("labels", pa.list_(pa.string())),
