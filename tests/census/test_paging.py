@@ -14,7 +14,7 @@ from tests.page.test_accessibility import axe, violations
 from tests.test_study_notes import other_terms
 
 from clearhead.census import load
-from clearhead.census.paging import layers_of
+from clearhead.census.paging import layers_of, pieces
 from clearhead.census.survey import Settings
 from clearhead.page.bundle import WEB
 
@@ -140,10 +140,47 @@ def test_tokens_are_only_ever_text(open_page, model, tmp_path, monkeypatch):
     (tmp_path / "b.jsonl").write_text(json.dumps({"text": "the cat"}) + "\n{" + HOSTILE)
     census = load(small.taken_plainly(model, [tmp_path], tmp_path / "out"))
     rows = census.examples.to_pylist()
-    census.examples = type(census.examples).from_pylist([{**r, "tokens": [HOSTILE] * len(r["tokens"])} for r in rows])
+    places = [range(i, i + len(r["tokens"]) * len(HOSTILE), len(HOSTILE)) for i in (0, len(HOSTILE)) for r in rows]
+    hostile = [
+        {**r, "text": HOSTILE * len(r["tokens"]), "starts": list(starts), "stops": list(stops)}
+        for r, starts, stops in zip(rows, places[: len(rows)], places[len(rows) :], strict=True)
+    ]
+    census.examples = type(census.examples).from_pylist(hostile)
     page = open_page(census.to_html(tmp_path / "page.html"))
     assert HOSTILE in page.locator(".census-text").first.inner_text()
     assert page.locator("img").count() == 0
+
+
+def test_examples_are_shown_as_they_stand_in_the_text(open_page, model, tmp_path):
+    """Joined token by token, a price would read $ 3. 42."""
+    text = "it was $3.42, the dog's;\nthe cat sat ... 고양이가 ran"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    census = load(small.taken_plainly(model, [tmp_path / "a.txt"], tmp_path / "out"))
+    rows = census.examples.to_pylist()
+    assert rows
+    for row in rows:
+        assert row["text"] == text
+        own = [row["text"][start:stop] for start, stop in zip(row["starts"], row["stops"], strict=True)]
+        assert own[:8] == ["it", "was", "$", "3", ".", "42", ",", "the"]
+        assert text[row["offset"] :].startswith(own[row["query"]])
+    shown = open_page(census.to_html(tmp_path / "page.html")).locator(".census-text").first
+    assert shown.inner_text() == text.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "places", "expected"),
+    [
+        ("the cat", ["the", "␣cat"], [(0, 3), (3, 7)], [("", "the"), (" ", "cat")]),
+        ("cats", ["cat", "##s"], [(0, 3), (3, 4)], [("", "cat"), ("", "s")]),
+        ("a", ["[CLS]", "a", "[SEP]"], [(0, 0), (0, 1), (1, 1)], [("", "[CLS]"), (" ", "a"), (" ", "[SEP]")]),
+        ("a\nb", ["a", "⏎", "b"], [(0, 1), (1, 2), (2, 3)], [("", "a"), ("", "⏎"), ("", "b")]),
+        ("뷁 b", ["뷁›", "‹뷁", "␣b"], [(0, 1), (0, 1), (1, 3)], [("", "뷁"), ("", ""), (" ", "b")]),
+        ("😀 $3", ["😀", "$", "3"], [(0, 1), (2, 3), (3, 4)], [("", "😀"), (" ", "$"), ("", "3")]),
+    ],
+)
+def test_a_text_is_cut_up_by_its_tokens(text, tokens, places, expected):
+    starts, stops = ([place[side] for place in places] for side in (0, 1))
+    assert pieces({"text": text, "tokens": tokens, "starts": starts, "stops": stops}) == expected
 
 
 def test_a_census_of_nothing_is_not_shown(model, tmp_path):

@@ -97,7 +97,8 @@ def test_the_first_tokens_are_read_whatever_the_tokenizer_would_keep(network, tm
     row = survey(planned([tmp_path], size=1).shards[0], model, tokenizer, Settings(max_tokens=7))
     assert (row.read, row.cut, row.tokens) == (1, 1, 7)
     assert row.texts[0].labels == ["the", "dog", "ran", ",", "the", "cat", "sat"]
-    assert row.texts[0].offsets == [2, 6, 10, 14, 16, 20, 24]
+    assert row.texts[0].starts == [2, 6, 10, 14, 16, 20, 24]
+    assert (row.texts[0].text, row.texts[0].placed) == (text[:27], True)
     assert tokenizer.truncation_side == side
 
 
@@ -106,7 +107,7 @@ def test_a_word_that_is_not_known_has_its_place_where_a_document_is_cut_off(netw
     for number, text in enumerate(["the dog zebra the cat", "zebra dog the cat", "zebra okapi gnu the cat"]):
         (tmp_path / f"{number}.txt").write_text(text)
     row = survey(planned([tmp_path], size=3).shards[0], *network, Settings(max_tokens=3))
-    assert [row.texts[number].offsets for number in range(3)] == [[0, 4, 8], [0, 6, 10], [0, 6, 12]]
+    assert [row.texts[number].starts for number in range(3)] == [[0, 4, 8], [0, 6, 10], [0, 6, 12]]
 
 
 def test_some_layers(network, corpus):

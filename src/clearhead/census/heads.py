@@ -53,7 +53,8 @@ class Seen(NamedTuple):
 def read(ids: list[int], tokenizer: Any, text: str) -> Reading:
     """What ids stand for in the text that they were made from, or from whose beginning."""
     try:
-        spans, placed = token_spans(ids, tokenizer, text), bool(getattr(tokenizer, "is_fast", False))
+        spans = token_spans(ids, tokenizer, text)
+        placed = bool(getattr(tokenizer, "is_fast", False)) and spans.text.startswith(text)  # nothing put before it
     except ValueError:  # a tokenizer that makes other tokens of a text when it adds special ones
         spans, placed = token_spans(ids, tokenizer), False
     labels = labels_of(spans)

@@ -100,9 +100,31 @@ def _examples(census: Census) -> dict[str, list[list[Any]]]:
     for row in census.examples.to_pylist():
         found.setdefault(f"{at[row['layer'], row['head']]} {row['pattern']}", []).append(
             [_rounded(row["score"]), row["file"], row["document"], -1 if row["offset"] is None else row["offset"],
-             row["query"], row["first"], row["tokens"], row["keys"], row["key_tokens"],
-             [_rounded(weight) for weight in row["weights"]]]
+             row["query"], row["first"], row["tokens"][row["query"] - row["first"]], pieces(row), row["keys"],
+             row["key_tokens"], [_rounded(weight) for weight in row["weights"]]]
         )  # fmt: skip
+    return found
+
+
+def pieces(example: dict[str, Any]) -> list[tuple[str, str]]:
+    """The text of an example cut up by its tokens: what stands before each of them, and its own.
+
+    A token that has no text, or none that can be seen, is its label; of tokens that share characters, as those of bytes
+    do, the first has them and the others have "".
+    """
+    text, at, alone = example["text"], 0, False
+    found: list[tuple[str, str]] = []
+    for label, start, stop in zip(example["tokens"], example["starts"], example["stops"], strict=True):
+        before, own = text[at:start], text[max(start, at) : stop]
+        shown = own.lstrip()
+        if shown:
+            before += own[: len(own) - len(shown)]
+        elif own or start == stop:
+            shown = label
+        if found and not before and (alone or start == stop):  # a special token is a word of its own
+            before = " "
+        found.append((before, shown))
+        at, alone = max(at, stop), start == stop
     return found
 
 

@@ -2,7 +2,7 @@
 
 heads       a row for each head: what it is called most often, in what part of the documents, and histograms
 measures    a row for each head and measure: mean, spread over documents, least, most, and a histogram of documents
-examples    the strongest places of every pattern, with their text
+examples    the strongest places of every pattern, with the text around them, in which tokens start and stop
 problems    documents that were not counted, by name, and why
 kinds       how many tokens there were of each kind
 """
@@ -139,6 +139,7 @@ def tables_of(row: Row) -> dict[str, Any]:
                      ("bins", pa.list_(whole))],
         "examples": [*place, ("pattern", text), ("score", number), ("file", text), ("document", whole),
                      ("offset", whole), ("query", whole), ("first", whole), ("tokens", pa.list_(text)),
+                     ("text", text), ("starts", pa.list_(whole)), ("stops", pa.list_(whole)),
                      ("keys", pa.list_(whole)), ("key_tokens", pa.list_(text)), ("weights", pa.list_(number))],
         "problems": [("file", text), ("document", whole), ("reason", text), ("detail", text)],
         "kinds": [("kind", text), ("tokens", whole)],
@@ -202,12 +203,16 @@ def _examples(row: Row) -> Iterator[dict[str, Any]]:
     for (head, pattern), found in sorted(row.best.items()):
         for example in found:
             text = row.texts[example.document]
-            first = max(example.query - AROUND, 0)
+            first, last = max(example.query - AROUND, 0), example.query + AROUND + 1
+            starts, stops = text.starts[first:last], text.stops[first:last]
+            low = min(starts)
             yield {
                 **places[head], "pattern": PATTERNS[pattern], "score": example.score / int(STEPS[pattern]),
                 "file": text.file, "document": text.place,
-                "offset": text.offsets[example.query] if text.offsets[example.query] >= 0 else None,
-                "query": example.query, "first": first, "tokens": text.labels[first : example.query + AROUND + 1],
+                "offset": text.starts[example.query] if text.placed else None,
+                "query": example.query, "first": first, "tokens": text.labels[first:last],
+                "text": text.text[low : max(stops)], "starts": [x - low for x in starts],
+                "stops": [x - low for x in stops],
                 "keys": list(example.keys), "key_tokens": [text.labels[key] for key in example.keys],
                 "weights": [weight / 65_536 for weight in example.weights],
             }  # fmt: skip

@@ -37,12 +37,18 @@ class Problem(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The tokens of a document that examples come from, and where each begins in its text, −1 if that is not known."""
+    """A document that examples come from: its tokens, and where each of them starts and stops in its text.
+
+    text: as far as it was read   placed: whether it is the document's own, and not one put together from the tokens
+    """
 
     file: str
     place: int
+    text: str
+    placed: bool
     labels: list[str]
-    offsets: list[int]
+    starts: list[int]
+    stops: list[int]
 
 
 @dataclass
@@ -79,8 +85,8 @@ def schema() -> Any:
          ("query", whole), ("keys", pa.list_(whole)), ("weights", pa.list_(whole))]
     )  # fmt: skip
     text = pa.struct(
-        [("document", whole), ("file", pa.string()), ("place", whole), ("labels", pa.list_(pa.string())),
-         ("offsets", pa.list_(whole))]
+        [("document", whole), ("file", pa.string()), ("place", whole), ("text", pa.string()), ("placed", pa.bool_()),
+         ("labels", pa.list_(pa.string())), ("starts", pa.list_(whole)), ("stops", pa.list_(whole))]
     )  # fmt: skip
     problem = pa.struct(
         [("number", whole), ("file", pa.string()), ("place", whole), ("reason", pa.string()), ("detail", pa.string())]

@@ -12,7 +12,7 @@ import numpy as np
 from clearhead.census import examples
 from clearhead.census.corpus import Document, Shard, documents
 from clearhead.census.counts import Counts
-from clearhead.census.heads import read, seen
+from clearhead.census.heads import Reading, read, seen
 from clearhead.census.kinds import KINDS
 from clearhead.census.rows import Problem, Row, Text
 
@@ -140,8 +140,16 @@ def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: An
     row.read, row.tokens = row.read + 1, row.tokens + len(ids)
     row.kinds += np.bincount(reading.kinds, minlength=len(KINDS))
     if kept:
-        offsets = [start if reading.placed else -1 for start, _ in reading.spans.offsets]
-        row.texts[document.number] = Text(document.file, document.place, reading.labels, offsets)
+        row.texts[document.number] = _text(document, reading)
+
+
+def _text(document: Document, reading: Reading) -> Text:
+    """What examples show of a document: no more of its text than was read, at whose end special tokens may stand."""
+    offsets = reading.spans.offsets
+    end = max((stop for start, stop in offsets if start < stop), default=0)
+    starts, stops = ([min(place[side], end) for place in offsets] for side in (0, 1))
+    text = reading.spans.text[:end]
+    return Text(document.file, document.place, text, reading.placed, reading.labels, starts, stops)
 
 
 def _names(layers: list[tuple[str, int]]) -> str:

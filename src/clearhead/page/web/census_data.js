@@ -3,8 +3,9 @@
 import { fromBase64, inflated } from "./codec.js";
 
 /**
- * One place in a document: [score, file, document, offset or −1, query, first token shown, tokens, keys, their tokens, weights]
- * @typedef {[number, string, number, number, number, number, string[], number[], string[], number[]]} Example
+ * One place in a document: [score, file, document, offset or −1, query, first token shown, the query's token, for each
+ * token shown what stands before it and its own text, keys, their tokens, weights]
+ * @typedef {[number, string, number, number, number, number, string, [before: string, text: string][], number[], string[], number[]]} Example
  */
 /**
  * A layer: its path, its own number in the model, the path with * for that number, and what it is told by.
