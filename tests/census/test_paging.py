@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.browsing import Open, opening
+from tests.english import english_in
 from tests.page.test_accessibility import axe, violations
 from tests.test_study_notes import other_terms
 
@@ -75,14 +76,18 @@ def test_orders_and_examples(open_page, path, census):
     assert files
     assert all("document" in text and "character" in text for text in files)
     assert page.locator(".census-example .word.chosen").count() == len(files)
-    page.get_by_text("9 documents were not counted").click()
-    assert "c.parquet, document 0" in page.locator(".census-notes").inner_text()
+    page.get_by_text("9 documents not counted").click()
+    assert "c.parquet, document 0 cannot be read: it is no Parquet file" in page.locator(".census-notes").inner_text()
 
 
 def test_korean_and_dark_at_once(open_page, path):
     page = open_page(path, width=400, scheme="dark")
     page.get_by_role("button", name="한국어").click()
     assert "문서 28개 · 토큰 453개" in page.locator(".bar").inner_text()
+    page.get_by_text("세지 못한 문서 9개").click()
+    notes = page.locator(".census-notes").inner_text()
+    assert "a.jsonl, 10번 문서 너무 김: 토큰 65개. 모델은 64개까지 읽습니다" in notes
+    assert english_in(notes.replace("0xff", "")) == []
     assert page.locator("html").get_attribute("data-theme") == "dark"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -94,7 +99,9 @@ def test_two_models(open_page, compared, census):
     expected = (census.mean("sink") - other.mean("sink")).ravel()
     assert shown == pytest.approx(expected.tolist(), abs=0.0051)
     page.get_by_role("button", name="B: other").click()
-    assert "1 documents" in page.locator(".bar").inner_text()
+    assert "1 document · 10 tokens" in page.locator(".bar").inner_text()
+    assert ", over 1 document" in page.locator(".census-histograms").inner_text()
+    assert page.locator(".census-notes summary").inner_text() == "1 document not counted"
 
 
 def test_layers_have_their_own_numbers():

@@ -12,6 +12,7 @@ from tests.hf.models import T5
 
 import clearhead as ch
 from clearhead.census import examples
+from clearhead.census.causes import Cause
 from clearhead.census.corpus import documents, planned
 from clearhead.census.measures import MEASURES, PATTERNS, STEPS
 from clearhead.census.result import load
@@ -131,7 +132,7 @@ def test_a_document_that_ends_in_an_error_is_named_and_leaves_nothing_behind(net
 
     monkeypatch.setattr(examples, "add", odd)
     row = survey(shard, model, tokenizer, Settings(max_tokens=5))
-    assert row.problems[0] == Problem(0, "one.txt", 0, "failed", "TypeError: odd \\ud800")
+    assert row.problems[0] == Problem(0, "one.txt", 0, "failed", *Cause.of("error", error="TypeError: odd \\ud800"))
     assert (whole.read, row.read, row.cut, row.tokens, row.kinds.sum()) == (2, 1, 0, 1, 1)
     assert row.counts.names.sum() == row.heads
     assert {x.document for found in row.best.values() for x in found} <= {2}

@@ -42,7 +42,7 @@ def test_lines_and_bars(terminal, monkeypatch):
     else:
         assert said.splitlines() == [
             "left out, as files of no kind that is read, of those in folders: 2, such as a/[x].csv",
-            "0 of 8 documents are done; starting Ray, and loading the model",
+            "0 of 8 documents done; starting Ray, and loading the model",
             "6 of 8 documents · 18 tokens/s · 0:06 left",
             "8 of 8 documents · 25 tokens/s · 0:00 left",
         ]

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from clearhead.census import words
+from clearhead.census.causes import Cause
 from clearhead.census.telling import Teller
 from clearhead.census.words import DESCRIPTION as DESCRIPTION
 from clearhead.languages import RefusedError
@@ -63,21 +64,20 @@ def run(options: argparse.Namespace) -> int:
 def _told(census: Any, options: argparse.Namespace, seconds: float) -> None:
     """What was counted, and what was not, by name."""
     layers = len(set(census.heads.column("layer").to_pylist()))
-    print(
-        words.RESULT(
-            documents=census.documents, tokens=census.tokens, layers=layers, heads=len(census.heads), seconds=seconds
-        )
-    )
+    numbers = {"documents": census.documents, "tokens": census.tokens, "layers": layers, "heads": len(census.heads)}
+    told = {what: words.counted(what, count) for what, count in numbers.items()}
+    print(words.RESULT.filled(**told, seconds=seconds)())
     if census.cut:
-        print(words.CUT(count=census.cut, most=options.max_tokens))
+        cut, most = words.counted("documents", census.cut), words.counted("tokens", options.max_tokens)
+        print(words.CUT(documents=cut, tokens=most))
     problems = census.problems.to_pylist()
     for reason, said in words.PROBLEMS.items():
         own = [problem for problem in problems if problem["reason"] == reason]
         if own:
-            print(said(count=len(own)))
+            print(said(documents=words.counted("documents", len(own))))
         for problem in own[:MOST]:
             named = {"file": problem["file"], "document": problem["document"]}
-            why = problem["detail"]
-            print(words.PROBLEM_WHY(**named, why=why) if why else words.PROBLEM(**named))
+            why = Cause(problem["cause"], problem["values"])
+            print(words.PROBLEM_WHY(**named, why=why.said()) if why.name else words.PROBLEM(**named))
         if len(own) > MOST:
             print(words.MORE(count=len(own) - MOST))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from clearhead.census.causes import Cause, UncountedError
 from clearhead.census.kinds import KINDS, token_kinds
 from clearhead.census.measures import BINS, DISTANCES, LABELS, MASS_STEPS, PATTERNS, distance_bin, quantised
 from clearhead.text.labels import labels_of
@@ -67,7 +68,7 @@ def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
     names = [name for name in trace.names if name.startswith(inside)]
     found = [(name, view) for name in names if (view := trace[name]).n_q == view.n_k == n]
     if not found:
-        raise ValueError(f"in no layer of {', '.join(trace.names)} do the {n} tokens of a document look at each other")
+        raise UncountedError(Cause.of("no_layer", names=", ".join(trace.names), count=n))
     views = [view for _, view in found]
     named = [view.patterns(np.asarray(reading.labels)) for view in views]
     missing = _missing(reading.labels)

@@ -17,6 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from clearhead.census import words
+from clearhead.languages import NotThereError
+
 
 class Files(NamedTuple):
     """What there is to read: paths to open files by, in order, each with its name. left_out: names of all others"""
@@ -54,7 +57,7 @@ def files_of(paths: Sequence[str | Path], kinds: Collection[str]) -> Files:
 
 def _given(path: Path, kinds: Collection[str]) -> _Given:
     if not path.exists():
-        raise FileNotFoundError(f"there is no {path} to read documents from")
+        raise NotThereError(words.NO_CORPUS.filled(path=printable(str(path))))
     if path.is_file():
         return _Given(path.parent.resolve().parts, {path.resolve(): path.name}, [])
     found: dict[Path, str] = {}

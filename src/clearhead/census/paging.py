@@ -8,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearhead.census import words
+from clearhead.census.causes import Cause
 from clearhead.census.kinds import KINDS
 from clearhead.census.measures import LABELS, MEASURES, PATTERNS
 from clearhead.files import write_whole
-from clearhead.languages import spoken
+from clearhead.languages import RefusedError, spoken
 from clearhead.page.document import document
 from clearhead.page.packing import Chunk, packed
 from clearhead.traces.naming import stacks
@@ -28,7 +30,7 @@ def write(path: str | Path, census: Census, other: Census | None, language: str 
     shown = [census] if other is None else [census, other]
     empty = [one for one in shown if not len(one.heads)]
     if empty:
-        raise ValueError(f"there is nothing to show of {empty[0]!r}: not one of its documents was counted")
+        raise RefusedError(words.NOTHING_TO_SHOW.filled(census=repr(empty[0])))
     header = {
         "language": spoken(language),
         "title": " · ".join(["clearhead census", *(one.about["model"]["name"] for one in shown)]),
@@ -65,7 +67,10 @@ def content(census: Census) -> dict[str, Any]:
         "names": [[head["names"][name] for name in LABELS] for head in heads],
         "entropies": [head["entropies"] for head in heads], "distances": [head["distances"] for head in heads],
         "examples": _examples(census), "problem_count": len(problems),
-        "problems": [[x["file"], x["document"], x["reason"], x["detail"]] for x in problems[:MOST_PROBLEMS]],
+        "problems": [
+            [x["file"], x["document"], x["reason"], *Cause(x["cause"], x["values"]).said()]
+            for x in problems[:MOST_PROBLEMS]
+        ],
     }  # fmt: skip
 
 

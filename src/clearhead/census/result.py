@@ -3,7 +3,7 @@
 heads       a row for each head: what it is called most often, in what part of the documents, and histograms
 measures    a row for each head and measure: mean, spread over documents, least, most, and a histogram of documents
 examples    the strongest places of every pattern, with the text around them, in which tokens start and stop
-problems    documents that were not counted, by name, and why
+problems    documents that were not counted, by name, and why: in English, and by the name of a cause
 kinds       how many tokens there were of each kind
 """
 
@@ -17,11 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from clearhead.census import words
+from clearhead.census.causes import Cause
 from clearhead.census.identity import NAME, identity_of, mark
 from clearhead.census.kinds import KINDS
 from clearhead.census.measures import LABELS, MEASURES, PATTERNS, STEPS
 from clearhead.census.rows import Row, folded, read_rows, written_rows
 from clearhead.files import write_whole
+from clearhead.languages import NotThereError
 
 TABLES = ("heads", "measures", "examples", "problems", "kinds")
 AROUND = 20  # tokens on either side of an example's query that its text shows
@@ -77,18 +80,18 @@ class Census:
         return write(path, self, other, language)
 
     def __repr__(self) -> str:
-        done = "" if self.finished else f", {self.shards} of {self.about['shards']} shards so far"
-        return (
-            f"<Census of {self.about['model']['name']}: {self.documents} documents, {self.tokens} tokens, "
-            f"{len(self.heads)} heads{done}>"
-        )
+        numbers = {"documents": self.documents, "tokens": self.tokens, "heads": len(self.heads)}
+        told = [words.counted(what, count).en for what, count in numbers.items()]
+        if not self.finished:
+            told.append(f"{self.shards} of {words.counted('shards', self.about['shards']).en} so far")
+        return f"<Census of {self.about['model']['name']}: {', '.join(told)}>"
 
 
 def load(out: str | Path) -> Census:
     """Open a census. One that is not finished is opened as far as it is."""
     folder = Path(out)
     if not (folder / NAME).is_file():
-        raise FileNotFoundError(f"there is no census in {folder}: it has no {NAME}")
+        raise NotThereError(words.NO_CENSUS.filled(folder=folder, name=NAME))
     import pyarrow.parquet as pq
 
     about = identity_of(folder)
@@ -141,16 +144,15 @@ def tables_of(row: Row) -> dict[str, Any]:
                      ("offset", whole), ("query", whole), ("first", whole), ("tokens", pa.list_(text)),
                      ("text", text), ("starts", pa.list_(whole)), ("stops", pa.list_(whole)),
                      ("keys", pa.list_(whole)), ("key_tokens", pa.list_(text)), ("weights", pa.list_(number))],
-        "problems": [("file", text), ("document", whole), ("reason", text), ("detail", text)],
+        "problems": [("file", text), ("document", whole), ("reason", text), ("detail", text), ("cause", text),
+                     ("values", text)],
         "kinds": [("kind", text), ("tokens", whole)],
     }  # fmt: skip
     rows = {
         "heads": list(_heads(row)),
         "measures": list(_measures(row)),
         "examples": list(_examples(row)),
-        "problems": [
-            {"file": x.file, "document": x.place, "reason": x.reason, "detail": x.detail} for x in sorted(row.problems)
-        ],
+        "problems": list(_problems(row)),
         "kinds": [{"kind": kind, "tokens": int(count)} for kind, count in zip(KINDS, row.kinds, strict=True)],
     }
     return {name: pa.Table.from_pylist(rows[name], schema=pa.schema(schemas[name])) for name in TABLES}
@@ -196,6 +198,14 @@ def _measures(row: Row) -> Iterator[dict[str, Any]]:
 def spread(n: int, total: int, squares: int) -> float:
     """The standard deviation of n whole numbers from their sum and that of their squares, which are exact."""
     return math.sqrt(Fraction(n * squares - total * total, n * n))
+
+
+def _problems(row: Row) -> Iterator[dict[str, Any]]:
+    for x in sorted(row.problems):
+        yield {
+            "file": x.file, "document": x.place, "reason": x.reason, "detail": str(Cause(x.cause, x.values)),
+            "cause": x.cause, "values": x.values,
+        }  # fmt: skip
 
 
 def _examples(row: Row) -> Iterator[dict[str, Any]]:

@@ -198,7 +198,9 @@ def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int 
         try:
             yield from done.iter_rows()
         except ray.exceptions.RayError as error:
-            raise RefusedError(words.WORKER_FAILED.filled(why=_first_line(_cause(error)))) from error
+            why = _cause(error)
+            said = why.said if isinstance(why, RefusedError) else _first_line(why)
+            raise RefusedError(words.WORKER_FAILED.filled(why=said)) from error
 
 
 def _processors() -> list[float]:
@@ -219,8 +221,10 @@ def checked_workers(workers: int | None, threads: int, processors: list[float]) 
     checks.count("workers", workers)
     most = sum(int(max(own - ROOM, 0) // (threads - ROOM)) for own in processors)
     if workers > most:
-        told = {"machines": len(processors), "cpus": sum(processors), "largest": max(processors, default=0)}
-        raise RefusedError(words.TOO_MANY_WORKERS.filled(workers=workers, threads=threads, most=most, **told))
+        numbers = {"workers": workers, "threads": threads, "machines": len(processors)}
+        told = {what: words.counted(what, count) for what, count in numbers.items()}
+        room = {"cpus": sum(processors), "largest": max(processors, default=0), "most": most}
+        raise RefusedError(words.TOO_MANY_WORKERS.filled(**told, **room))
     return workers
 
 

@@ -56,12 +56,17 @@ class Teller:
     def _line(self, step: Step, now: float) -> str:
         if self.began is None or not step.new_documents:
             if not step.new_documents and step.documents < step.of:
-                return words.STARTING(done=step.documents, of=step.of)
+                return words.STARTING(done=step.documents, documents=words.counted("documents", step.of))
             if step.new_documents:
                 self.began = now, step
-            return words.PROGRESS(done=step.documents, of=step.of, rate=0, left=UNKNOWN)
+            return _progress(step, 0.0, UNKNOWN)
         rate, left = rates(step, *self.began, now)
-        return words.PROGRESS(done=step.documents, of=step.of, rate=rate, left=clock(left))
+        return _progress(step, rate, clock(left))
+
+
+def _progress(step: Step, rate: float, left: str) -> str:
+    documents = words.counted("documents", step.of)
+    return words.PROGRESS(done=step.documents, documents=documents, rate=rate, left=left)
 
 
 def rates(step: Step, then: float, first: Step, now: float) -> tuple[float, float]:

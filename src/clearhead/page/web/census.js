@@ -4,7 +4,7 @@ import { headAt, headsOf, layerMeant, mostTelling, opened, sameIn } from "./cens
 import { Examples } from "./census_examples.js";
 import { Grid } from "./census_grid.js";
 import { Head, groupsOf } from "./census_head.js";
-import { measureName, tell } from "./census_strings.js";
+import { amount, measureName, tell } from "./census_strings.js";
 import { element } from "./context.js";
 import { counted, say } from "./strings.js";
 
@@ -168,9 +168,9 @@ class ClearheadCensus extends HTMLElement {
     const { shared } = this;
     if (!shared || !this.bar) return;
     const { language, model } = shared;
-    const size = tell(language, "size", { documents: counted(model.documents), tokens: counted(model.tokens) });
+    const parts = [amount(language, "documents", model.documents), amount(language, "tokens", model.tokens)];
     const [done, all] = model.shards;
-    const parts = [size, ...(done < all ? [tell(language, "unfinished", { done: counted(done), all: counted(all) })] : [])];
+    if (done < all) parts.push(tell(language, "unfinished", { done: counted(done), shards: amount(language, "shards", all) }));
     const speak = element("button", { class: "plain" }, say(language, "language"));
     speak.addEventListener("click", () => shared.choose({ language: language === "ko" ? "en" : "ko" }));
     const theme = element("button", { class: "plain" }, say(language, "theme"));
@@ -210,15 +210,16 @@ class ClearheadCensus extends HTMLElement {
     if (!shared || !this.notes) return;
     const { language, model } = shared;
     const parts = [];
-    if (model.cut) parts.push(element("p", {}, tell(language, "cut", { count: counted(model.cut), most: counted(model.most ?? 0) })));
+    if (model.cut) parts.push(element("p", {}, tell(language, "cut", { documents: amount(language, "documents", model.cut), tokens: amount(language, "tokens", model.most ?? 0) })));
     if (model.problem_count) {
-      const list = element("ul", {}, ...model.problems.map(([file, document, reason, detail]) => {
+      const list = element("ul", {}, ...model.problems.map(([file, document, reason, ...details]) => {
+        const detail = details[language === "ko" ? 1 : 0];
         const why = detail ? `${tell(language, `reason_${reason}`)}: ${detail}` : tell(language, `reason_${reason}`);
         return element("li", {}, element("span", { class: "census-file" }, tell(language, "example_place", { file, document })), " ", element("span", { class: "quiet" }, why));
       }));
       const left = model.problem_count - model.problems.length;
       if (left > 0) list.append(element("li", { class: "quiet" }, tell(language, "more", { count: counted(left) })));
-      parts.push(element("details", {}, element("summary", {}, tell(language, "problems", { count: counted(model.problem_count) })), list));
+      parts.push(element("details", {}, element("summary", {}, tell(language, "problems", { documents: amount(language, "documents", model.problem_count) })), list));
     }
     const open = this.notes.querySelector("details")?.open;
     this.notes.replaceChildren(...parts);

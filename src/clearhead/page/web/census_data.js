@@ -32,7 +32,7 @@ import { fromBase64, inflated } from "./codec.js";
  * @property {number[][]} entropies
  * @property {number[][]} distances
  * @property {Record<string, Example[]>} examples  by head and pattern: "12 induction"
- * @property {[file: string, document: number, reason: string, detail: string][]} problems
+ * @property {[file: string, document: number, reason: string, en: string, ko: string][]} problems  with more of the reason
  * @property {number} problem_count
  */
 /**

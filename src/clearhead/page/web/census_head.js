@@ -2,7 +2,7 @@
 
 import { short } from "./census_grid.js";
 import { doubling, drawn, shares } from "./census_histogram.js";
-import { measureName, percent, tell } from "./census_strings.js";
+import { amount, measureName, percent, tell } from "./census_strings.js";
 import { element } from "./context.js";
 import { say } from "./strings.js";
 
@@ -71,7 +71,7 @@ export class Head {
     const far = state.measure === "distance";
     const last = far ? Math.max(lastBin(counts), other ? lastBin(other.model.bins.distance[other.at]) : 0, FEWEST) : counts.length;
     const cut = (/** @type {number[]} */ all) => shares(all).slice(0, last);
-    const name = tell(language, "over_documents", { name: measureName(language, state.measure), count: model.counted[state.measure][at] });
+    const name = tell(language, "over_documents", { name: measureName(language, state.measure), documents: amount(language, "documents", model.counted[state.measure][at]) });
     const mean = model.mean[state.measure][at];
     return titled(name, {
       name,
