@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import time
 
 import pytest
 from tests.english import english_in
@@ -88,7 +91,29 @@ def test_ctrl_c_says_how_to_go_on(model, corpus, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("clearhead.census.taking.take", stopped)
     assert main(arguments(model, corpus, tmp_path / "out")) == 130
-    assert "the same command with --resume goes on with it" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"{words.STOPPING.en}\n"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_ctrl_c_is_answered_before_all_has_ended(model, corpus, tmp_path, capsys, monkeypatch, language):
+    """Ray takes seconds to end, in which nobody said a word."""
+    heard = []
+
+    def slow_to_end(*_, **__):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(20)
+        finally:
+            until = time.monotonic() + 20
+            while not heard and time.monotonic() < until:
+                heard.extend(capsys.readouterr().err.splitlines())
+                time.sleep(0.01)
+
+    monkeypatch.setattr("clearhead.census.taking.take", slow_to_end)
+    assert main(["--language", language, *arguments(model, corpus, tmp_path / "out")]) == 130
+    assert heard == [words.STOPPING(language)]
+    assert "--resume" in heard[0]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

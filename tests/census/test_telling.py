@@ -23,6 +23,19 @@ def test_clock(seconds, told):
 
 
 @pytest.mark.parametrize("terminal", [False, True])
+def test_that_it_stops_is_said_once(terminal):
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
+    with Teller(console) as tell:
+        tell(Step(0, 8, 0, 0))
+        tell.stop("stopping")
+        before = console.file.getvalue()
+        tell.stop("stopping")
+    assert console.file.getvalue() == before
+    assert before.endswith("stopping\n")
+    assert before.count("stopping") == 1
+
+
+@pytest.mark.parametrize("terminal", [False, True])
 def test_lines_and_bars(terminal, monkeypatch):
     times = iter([0.0, 1.0, 2.0, 12.0, 13.0])
     monkeypatch.setattr("clearhead.census.telling.time.monotonic", lambda: next(times))

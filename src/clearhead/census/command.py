@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rich.console import Console
 from clearhead.census import words
 from clearhead.census.causes import Cause
 from clearhead.census.telling import Teller
+from clearhead.census.terminal import answering
 from clearhead.census.words import DESCRIPTION as DESCRIPTION
 from clearhead.languages import RefusedError
 
@@ -42,16 +44,17 @@ def run(options: argparse.Namespace) -> int:
     other = None if options.compare is None else load(options.compare)
     layers = None if options.layers is None else [int(x) if x.isdigit() else x for x in options.layers]
     start = time.perf_counter()
-    console = Console(stderr=True)
+    teller = Teller(Console(stderr=True))
+    stop = functools.partial(teller.stop, words.STOPPING())
     try:
-        with Teller(console) as teller:
+        with teller, answering(stop):
             census = take(
                 options.model, options.corpus, options.out, field=options.field, max_tokens=options.max_tokens,
                 layers=layers, shard=options.shard, workers=options.workers, threads=options.threads,
                 address=options.address, resume=options.resume, tell=teller,
             )  # fmt: skip
     except KeyboardInterrupt:
-        console.print(words.STOPPED(), highlight=False, soft_wrap=True)
+        stop()  # unless that has been said
         raise
     _told(census, options, time.perf_counter() - start)
     if not census.documents:

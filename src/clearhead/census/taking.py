@@ -20,6 +20,7 @@ from clearhead.census.identity import claimed, identity, mark
 from clearhead.census.result import Census, load, write_tables
 from clearhead.census.rows import rows_of
 from clearhead.census.survey import Settings, limit_of
+from clearhead.census.terminal import muted
 from clearhead.census.worker import Surveyor
 from clearhead.files import write_whole
 from clearhead.languages import NotThereError, RefusedError
@@ -157,7 +158,7 @@ def connected(address: str | None, processors: int | None = None) -> Iterator[No
     if address is None:
         quiet |= {"include_dashboard": False, "num_cpus": processors}
     try:
-        with _mute():
+        with muted():
             ray.init(address or "local", **quiet)
     except (ConnectionError, ValueError) as error:
         raise RefusedError(words.NOT_CONNECTED.filled(address=address, why=_first_line(error))) from None
@@ -165,19 +166,6 @@ def connected(address: str | None, processors: int | None = None) -> Iterator[No
         yield
     finally:
         ray.shutdown()
-
-
-@contextlib.contextmanager
-def _mute() -> Iterator[None]:
-    """Without the line that Ray's own library writes to the terminal when it hears that it is to be quiet."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int | None) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,7 @@ class Teller:
         self.began: tuple[float, Step] | None = None
         self.last = float("-inf")
         self.bar: Progress | None = None
+        self.stopped = False
         self.task = TaskID(0)
 
     def __enter__(self) -> Teller:
@@ -40,6 +41,15 @@ class Teller:
     ) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+    def stop(self, why: str) -> None:
+        """Say why no more will be told, once."""
+        if self.stopped:
+            return
+        self.stopped = True
+        if self.bar is not None:
+            self.bar.stop()
+        self.console.print(why, highlight=False, soft_wrap=True)
 
     def __call__(self, step: Step) -> None:
         now = time.monotonic()

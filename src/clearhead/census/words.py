@@ -158,9 +158,9 @@ PROBLEM = Said("  {file}, document {document}", "  {file}, {document}번 문서"
 PROBLEM_WHY = Said("  {file}, document {document}: {why}", "  {file}, {document}번 문서: {why}")
 MORE = Said("  … and {count:,} more, in problems.parquet", "  … 그 밖에 {count:,}개. problems.parquet에 모두 있습니다")
 WRITTEN = Said("{page}: the page; the tables are beside it", "{page}: 결과 페이지. 표도 같은 폴더에 있습니다")
-STOPPED = Said(
-    "stopped; what is done is kept, and the same command with --resume goes on with it",
-    "멈췄습니다. 끝난 데까지는 남아 있으니, 같은 명령에 --resume을 붙이면 이어서 합니다",
+STOPPING = Said(
+    "stopping; what is done is kept, and the same command with --resume goes on with it",
+    "멈추는 중입니다. 끝난 데까지는 남아 있으니, 같은 명령에 --resume을 붙이면 이어서 합니다",
 )
 GONE = Said(
     "{path} could be read when the corpus was planned, and cannot be now: {why}; "
