@@ -125,7 +125,8 @@ def as_parquet(row: Row) -> bytes:
     }  # fmt: skip
     table = pa.Table.from_pylist([columns], schema=schema().with_metadata({MARK: row.census}))
     written = io.BytesIO()
-    pq.write_table(table, written, compression="zstd")
+    # Statistics are the least and the largest value of each column: of texts, whole documents once more.
+    pq.write_table(table, written, compression="zstd", write_statistics=False)
     return written.getvalue()
 
 
