@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import time
 
 import pytest
+from tests.english import english_in
 
+from clearhead.census import words
+from clearhead.census.survey import Settings
 from clearhead.cli import main
 
 from . import small
@@ -40,9 +46,9 @@ def test_what_is_done_is_told_and_shown(model, corpus, out, capsys):
     assert lines[1] == "6 documents cannot be read:"
     assert lines[2].startswith("  a.jsonl, document 5: the line is no JSON")
     assert "  … and 1 more, in problems.parquet" in lines
-    assert "2 documents are empty:" in lines
+    assert "2 documents without any text:" in lines
     assert "  a.jsonl, document 6" in lines
-    assert "1 documents are longer than the model can read (--max-tokens cuts them off):" in lines
+    assert "1 document longer than the model can read, which --max-tokens would cut off:" in lines
     assert lines[-1] == f"{out / 'index.html'}: the page; the tables are beside it"
     assert (out / "index.html").stat().st_size > 50_000
     assert "37 of 37 documents" in said.err
@@ -50,7 +56,33 @@ def test_what_is_done_is_told_and_shown(model, corpus, out, capsys):
 
 def test_in_korean(model, corpus, out, capsys):
     assert main(["--language", "ko", *arguments(model, corpus, out, "--resume")]) == 0
-    assert "읽을 수 없는 문서 6개:" in capsys.readouterr().out
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert "읽을 수 없는 문서 6개:" in lines
+    assert "  a.jsonl, 8번 문서: 'text' 필드에 글이 든 객체가 아닌 줄입니다" in lines
+    assert "  a.jsonl, 10번 문서: 토큰 65개. 모델은 64개까지 읽습니다" in lines
+    assert [english_in(line) for line in (*lines[:-1], said.err) if english_in(line)] == []
+
+
+def test_one_of_anything_is_told_as_one(model, tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text('{"text": "the"}\n{"text": "the cat sat"}\n{"text": ""}\n{"text": 1}\n')
+    settings = Settings(shard=small.SHARD, layers=(1,), max_tokens=2)
+    out = small.taken_plainly(model, [tmp_path / "a.jsonl"], tmp_path / "out", settings)
+    more = ("--resume", "--layers", "1", "--max-tokens", "2")
+    assert main(arguments(model, tmp_path / "a.jsonl", out, *more)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("2 documents, 3 tokens, 1 layer, 4 heads, ")
+    assert lines[1:3] == ["1 document cut off after 2 tokens", "1 document cannot be read:"]
+    assert "1 document without any text:" in lines
+    assert [words.counted(what, 1).en for what in words.COUNTED] == [f"1 {what[:-1]}" for what in words.COUNTED]
+    assert words.counted("tokens", 1234) == ("1,234 tokens", "토큰 1,234개")
+
+
+def test_what_is_another_census_is_said_in_korean(model, corpus, out, capsys):
+    assert main(["--language", "ko", *arguments(model, corpus / "d", out, "--resume", "--max-tokens", "9")]) == 1
+    said = capsys.readouterr().err
+    assert "말뭉치 문서 37개 (" in said
+    assert "`max_tokens` 없음, 9" in said
 
 
 def test_ctrl_c_says_how_to_go_on(model, corpus, tmp_path, capsys, monkeypatch):
@@ -59,7 +91,29 @@ def test_ctrl_c_says_how_to_go_on(model, corpus, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("clearhead.census.taking.take", stopped)
     assert main(arguments(model, corpus, tmp_path / "out")) == 130
-    assert "the same command with --resume goes on with it" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"{words.STOPPING.en}\n"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_ctrl_c_is_answered_before_all_has_ended(model, corpus, tmp_path, capsys, monkeypatch, language):
+    """Ray takes seconds to end, in which nobody said a word."""
+    heard = []
+
+    def slow_to_end(*_, **__):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(20)
+        finally:
+            until = time.monotonic() + 20
+            while not heard and time.monotonic() < until:
+                heard.extend(capsys.readouterr().err.splitlines())
+                time.sleep(0.01)
+
+    monkeypatch.setattr("clearhead.census.taking.take", slow_to_end)
+    assert main(["--language", language, *arguments(model, corpus, tmp_path / "out")]) == 130
+    assert heard == [words.STOPPING(language)]
+    assert "--resume" in heard[0]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_another_model_or_corpus_is_refused(taken, model, corpus, tmp_path):
 
 def test_a_folder_of_another_format_is_not_read(tmp_path):
     (tmp_path / "census.json").write_text('{"format": 99}')
-    with pytest.raises(ValueError, match="is of format 99, and this clearhead reads 1"):
+    with pytest.raises(ValueError, match="is of format 99, and this clearhead reads 2"):
         identity_of(tmp_path)
 
 

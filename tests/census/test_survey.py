@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from tests.hf.models import T5
 
 import clearhead as ch
 from clearhead.census import examples
+from clearhead.census.causes import Cause
 from clearhead.census.corpus import documents, planned
 from clearhead.census.measures import MEASURES, PATTERNS, STEPS
 from clearhead.census.result import load
@@ -62,6 +65,19 @@ def test_bad_documents_are_named_and_lose_nothing_else(taken):
     assert found["a.jsonl", 10][1] == f"{small.LIMIT + 1} tokens; the model reads {small.LIMIT}"
 
 
+def test_examples_and_problems_say_which_of_two_files_they_are_of(model, tmp_path):
+    """Their names are the same but for bytes that are no text, and but for the folder."""
+    for folder, text in (("a", "the cat sat on the mat"), ("b", "a dog ran under the mat")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / os.fsdecode(b"x\xff.txt")).write_text(text)
+        (tmp_path / folder / "empty.txt").write_text(" ")
+    census = load(small.taken_plainly(model, [tmp_path / "a", tmp_path / "b"], tmp_path / "out"))
+    assert [x["file"] for x in census.problems.to_pylist()] == ["a/empty.txt", "b/empty.txt"]
+    rows = census.examples.to_pylist()
+    assert {x["file"] for x in rows} == {r"a/x\xff.txt", r"b/x\xff.txt"}
+    assert all(("dog" in x["tokens"]) == (x["file"][0] == "b") for x in rows)
+
+
 def test_documents_are_cut_off_where_one_says(network, corpus):
     shards = planned([corpus / "a.jsonl"], size=12).shards
     row = survey(shards[0], *network, Settings(max_tokens=12))
@@ -69,6 +85,30 @@ def test_documents_are_cut_off_where_one_says(network, corpus):
     assert row.read == 7
     assert not [problem for problem in row.problems if problem.reason == "too_long"]
     assert max(len(text.labels) for text in row.texts.values()) == 12
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_first_tokens_are_read_whatever_the_tokenizer_would_keep(network, tmp_path, side):
+    """Their places are those of the whole text, whose end says the same as its beginning."""
+    model, _ = network
+    _, tokenizer = loaded(model.name_or_path, with_tokenizer=True)
+    tokenizer.truncation_side = side
+    text = "  the dog ran , " + "the cat sat on the mat , " * 4 + "the dog ran"
+    (tmp_path / "a.txt").write_text(text)
+    row = survey(planned([tmp_path], size=1).shards[0], model, tokenizer, Settings(max_tokens=7))
+    assert (row.read, row.cut, row.tokens) == (1, 1, 7)
+    assert row.texts[0].labels == ["the", "dog", "ran", ",", "the", "cat", "sat"]
+    assert row.texts[0].starts == [2, 6, 10, 14, 16, 20, 24]
+    assert (row.texts[0].text, row.texts[0].placed) == (text[:27], True)
+    assert tokenizer.truncation_side == side
+
+
+def test_a_word_that_is_not_known_has_its_place_where_a_document_is_cut_off(network, tmp_path):
+    """It is a special token, as those are that the tokenizer adds, and which have no place."""
+    for number, text in enumerate(["the dog zebra the cat", "zebra dog the cat", "zebra okapi gnu the cat"]):
+        (tmp_path / f"{number}.txt").write_text(text)
+    row = survey(planned([tmp_path], size=3).shards[0], *network, Settings(max_tokens=3))
+    assert [row.texts[number].starts for number in range(3)] == [[0, 4, 8], [0, 6, 10], [0, 6, 12]]
 
 
 def test_some_layers(network, corpus):
@@ -92,7 +132,7 @@ def test_a_document_that_ends_in_an_error_is_named_and_leaves_nothing_behind(net
 
     monkeypatch.setattr(examples, "add", odd)
     row = survey(shard, model, tokenizer, Settings(max_tokens=5))
-    assert row.problems[0] == Problem(0, "one.txt", 0, "failed", "TypeError: odd \\ud800")
+    assert row.problems[0] == Problem(0, "one.txt", 0, "failed", *Cause.of("error", error="TypeError: odd \\ud800"))
     assert (whole.read, row.read, row.cut, row.tokens, row.kinds.sum()) == (2, 1, 0, 1, 1)
     assert row.counts.names.sum() == row.heads
     assert {x.document for found in row.best.values() for x in found} <= {2}

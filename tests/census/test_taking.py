@@ -9,7 +9,7 @@ import pytest
 from clearhead.census import take, taking
 from clearhead.census.corpus import planned
 from clearhead.census.survey import Settings
-from clearhead.census.taking import Steward, surveyed
+from clearhead.census.taking import Steward, checked_workers, surveyed
 from clearhead.languages import RefusedError
 
 from . import campaign, small
@@ -41,8 +41,29 @@ def test_the_folder_is_listed_once_however_many_shards_there_are(model, corpus, 
 def test_more_workers_than_fit_are_refused(model, corpus, ray_address, workers, threads):
     """Ray would wait for room for ever."""
     shards = planned([corpus], size=1).shards
-    with pytest.raises(RefusedError, match=rf"{workers} workers of {threads} threads are more than 2 processors hold"):
+    told = rf"^{workers} workers? of {threads} threads? cannot be placed on 1 machine \(processors: 2, on the largest 2"
+    with pytest.raises(RefusedError, match=told):
         next(surveyed(shards, model, Settings(threads=threads), workers))
+
+
+@pytest.mark.parametrize(
+    ("processors", "threads", "workers", "most"),
+    [
+        ([2], 1, 2, 3), ([1], 1, 1, 1), ([4, 4], 4, 2, 2), ([4, 4], 8, 1, 0), ([2, 2, 2, 2], 3, 1, 0),
+        ([0, 8], 2, 4, 5), ([64, 2], 8, 8, 8), ([3, 3], 2, 2, 2), ([], 1, 1, 0),
+    ],
+)  # fmt: skip
+def test_a_worker_has_to_fit_on_one_machine(processors, threads, workers, most):
+    """Four machines of two processors have eight, and no place for a worker of three threads."""
+    processors = [float(own) for own in processors]
+    if most:
+        assert checked_workers(None, threads, processors) == workers
+        assert checked_workers(most, threads, processors) == most
+    with pytest.raises(RefusedError, match=rf"^{most + 1} workers? of {threads} threads? .*: {most} can, as each"):
+        checked_workers(most + 1, threads, processors)
+    if not most:
+        with pytest.raises(RefusedError, match="as each is on one machine; take fewer --workers or --threads"):
+            checked_workers(None, threads, processors)
 
 
 def test_rows_are_handed_over_one_by_one_to_a_client(model, corpus, monkeypatch):

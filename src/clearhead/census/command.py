@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 from rich.console import Console
 
 from clearhead.census import words
+from clearhead.census.causes import Cause
 from clearhead.census.telling import Teller
+from clearhead.census.terminal import answering
 from clearhead.census.words import DESCRIPTION as DESCRIPTION
 from clearhead.languages import RefusedError
 
@@ -41,16 +44,17 @@ def run(options: argparse.Namespace) -> int:
     other = None if options.compare is None else load(options.compare)
     layers = None if options.layers is None else [int(x) if x.isdigit() else x for x in options.layers]
     start = time.perf_counter()
-    console = Console(stderr=True)
+    teller = Teller(Console(stderr=True))
+    stop = functools.partial(teller.stop, words.STOPPING())
     try:
-        with Teller(console) as teller:
+        with teller, answering(stop):
             census = take(
                 options.model, options.corpus, options.out, field=options.field, max_tokens=options.max_tokens,
                 layers=layers, shard=options.shard, workers=options.workers, threads=options.threads,
                 address=options.address, resume=options.resume, tell=teller,
             )  # fmt: skip
     except KeyboardInterrupt:
-        console.print(words.STOPPED(), highlight=False, soft_wrap=True)
+        stop()  # unless that has been said
         raise
     _told(census, options, time.perf_counter() - start)
     if not census.documents:
@@ -63,21 +67,20 @@ def run(options: argparse.Namespace) -> int:
 def _told(census: Any, options: argparse.Namespace, seconds: float) -> None:
     """What was counted, and what was not, by name."""
     layers = len(set(census.heads.column("layer").to_pylist()))
-    print(
-        words.RESULT(
-            documents=census.documents, tokens=census.tokens, layers=layers, heads=len(census.heads), seconds=seconds
-        )
-    )
+    numbers = {"documents": census.documents, "tokens": census.tokens, "layers": layers, "heads": len(census.heads)}
+    told = {what: words.counted(what, count) for what, count in numbers.items()}
+    print(words.RESULT.filled(**told, seconds=seconds)())
     if census.cut:
-        print(words.CUT(count=census.cut, most=options.max_tokens))
+        cut, most = words.counted("documents", census.cut), words.counted("tokens", options.max_tokens)
+        print(words.CUT(documents=cut, tokens=most))
     problems = census.problems.to_pylist()
     for reason, said in words.PROBLEMS.items():
         own = [problem for problem in problems if problem["reason"] == reason]
         if own:
-            print(said(count=len(own)))
+            print(said(documents=words.counted("documents", len(own))))
         for problem in own[:MOST]:
             named = {"file": problem["file"], "document": problem["document"]}
-            why = problem["detail"]
-            print(words.PROBLEM_WHY(**named, why=why) if why else words.PROBLEM(**named))
+            why = Cause(problem["cause"], problem["values"])
+            print(words.PROBLEM_WHY(**named, why=why.said()) if why.name else words.PROBLEM(**named))
         if len(own) > MOST:
             print(words.MORE(count=len(own) - MOST))

@@ -21,13 +21,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clearhead.census import words
+from clearhead.census.causes import Cause, UncountedError, cause_of, first_line
+from clearhead.census.naming import files_of, printable
+from clearhead.languages import RefusedError, Said
+
 LINES, TABLES = (".jsonl", ".ndjson"), (".parquet",)
 TEXTS = (".txt", ".text", ".md", ".rst")
 BLOCK = 2**20
-GONE = (
-    "{path} could be read when the corpus was planned, and cannot be now: {why}; "
-    "it must be there, as it was, on every machine that a worker runs on"
-)
+
+
+class GoneError(RefusedError, OSError):
+    """A file that could be read when the corpus was planned is not as it was: no matter of its documents."""
 
 
 class Piece(NamedTuple):
@@ -90,12 +95,12 @@ class Document(NamedTuple):
     file: str
     place: int
     text: str | None
-    problem: str = ""
+    problem: Cause | None = None
 
 
 def planned(paths: Sequence[str | Path], *, size: int, field: str = "text") -> Plan:
     """The documents of files and folders in shards of so many documents."""
-    found, left_out = _files(paths)
+    found, left_out = files_of(paths, (*LINES, *TABLES, *TEXTS))
     digest = hashlib.sha256()
     shards: list[Shard] = []
     pieces: list[Piece] = []
@@ -111,27 +116,6 @@ def planned(paths: Sequence[str | Path], *, size: int, field: str = "text") -> P
     if pieces:
         shards.append(Shard(len(shards), documents - filled, tuple(pieces)))
     return Plan(shards, len(found), documents, left_out, digest.hexdigest())
-
-
-def _files(paths: Sequence[str | Path]) -> tuple[list[tuple[Path, str]], list[str]]:
-    """Files to read, each with the name it is told by, in order; and those that folders have besides."""
-    found: dict[Path, str] = {}
-    left_out: list[str] = []
-    for given in map(Path, paths):
-        if not given.exists():
-            raise FileNotFoundError(f"there is no {given} to read documents from")
-        if given.is_file():
-            found.setdefault(given.resolve(), given.as_posix())
-            continue
-        for path in sorted(x for x in given.rglob("*") if x.is_file()):
-            inside = path.relative_to(given)
-            if any(part.startswith(".") for part in inside.parts):
-                continue
-            if path.suffix.lower() in (*LINES, *TABLES, *TEXTS):
-                found.setdefault(path.resolve(), inside.as_posix())
-            else:
-                left_out.append(inside.as_posix())
-    return list(found.items()), left_out
 
 
 def _pieces(path: Path, name: str, field: str, digest: Any, *, room: int, size: int) -> Iterator[Piece]:
@@ -173,10 +157,11 @@ def _rows(path: Path, field: str) -> int:
     """How many rows a table has, if it has a column of text by this name."""
     import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
-    if field not in file.schema_arrow.names:
-        raise ValueError(f"there is no column {field!r} in {path}")
-    return int(file.metadata.num_rows)
+    with path.open("rb") as raw:  # and not by its path, which pyarrow takes as text only
+        file = pq.ParquetFile(raw)
+        if field not in file.schema_arrow.names:
+            raise UncountedError(Cause.of("no_column", field=printable(field)))
+        return int(file.metadata.num_rows)
 
 
 def documents(shard: Shard, field: str = "text") -> Iterator[Document]:
@@ -188,7 +173,7 @@ def documents(shard: Shard, field: str = "text") -> Iterator[Document]:
             number += 1
 
 
-def _all(piece: Piece, field: str) -> list[tuple[str | None, str]]:
+def _all(piece: Piece, field: str) -> list[tuple[str | None, Cause | None]]:
     """The texts of a piece; what cannot be decoded takes along no other's.
 
     A file that is not here as it was planned is no matter of its documents: another machine, or another day, has it.
@@ -197,18 +182,34 @@ def _all(piece: Piece, field: str) -> list[tuple[str | None, str]]:
         return list(_read(piece, field))
     try:
         if (now := Path(piece.path).stat().st_size) != piece.length:
-            raise OSError(errno.ESTALE, f"it has {now} bytes now, and had {piece.length}")
+            raise _gone(piece, words.OTHER_SIZE.filled(now=words.counted("bytes", now), before=piece.length))
         found = list(_read(piece, field))
         if len(found) != piece.size:
-            raise OSError(errno.ESTALE, f"it has {len(found)} documents now where it had {piece.size}")
+            now = len(found)
+            raise _gone(piece, words.OTHER_COUNT.filled(now=words.counted("documents", now), before=piece.size))
         return found
+    except GoneError:
+        raise
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own, of spoilt bytes, have none
-            raise OSError(GONE.format(path=piece.path, why=error.strerror or error)) from None
-        return [(None, str(error).strip().splitlines()[0])] * piece.size
+            code = errno.errorcode.get(error.errno, str(error.errno))
+            raise _gone(piece, words.SYSTEM.get(code) or words.SYSTEM_CODE.filled(code=code)) from None
+        return [(None, _spoilt(piece.path, error))] * piece.size
 
 
-def _read(piece: Piece, field: str) -> Iterator[tuple[str | None, str]]:
+def _gone(piece: Piece, why: Said) -> GoneError:
+    return GoneError(words.GONE.filled(path=printable(piece.path), why=why))
+
+
+def _spoilt(path: str, error: OSError | ValueError) -> Cause:
+    """What an error says of bytes that are no table, where it is pyarrow's, or of anything else."""
+    is_pyarrows = not isinstance(error, UncountedError) and getattr(error, "errno", None) is None
+    if is_pyarrows and Path(path).suffix.lower() in TABLES:
+        return Cause.of("no_table", error=first_line(error))
+    return cause_of(error)
+
+
+def _read(piece: Piece, field: str) -> Iterator[tuple[str | None, Cause | None]]:
     """The texts of a piece, as many as it was planned with, each with what is wrong with it."""
     if piece.kind == "broken":
         yield None, _broken(piece, field)
@@ -223,7 +224,7 @@ def _read(piece: Piece, field: str) -> Iterator[tuple[str | None, str]]:
                 yield _checked(_of_line(file.readline(), field))
 
 
-def _broken(piece: Piece, field: str) -> str:
+def _broken(piece: Piece, field: str) -> Cause:
     """Why a file cannot be read, asked again where it is."""
     path = Path(piece.path)
     try:
@@ -231,56 +232,59 @@ def _broken(piece: Piece, field: str) -> str:
         if path.suffix.lower() in TABLES:
             _rows(path, field)
     except (OSError, ValueError) as error:
-        return str(error).strip().splitlines()[0]
-    return "it could not be read when the corpus was planned"
+        return _spoilt(piece.path, error)
+    return Cause.of("not_planned")
 
 
-def _checked(found: str | ValueError | None) -> tuple[str | None, str]:
-    if isinstance(found, ValueError):
-        return None, str(found)
+def _checked(found: str | Cause | None) -> tuple[str | None, Cause | None]:
+    if isinstance(found, Cause):
+        return None, found
     if found is None:
-        return None, "there is no text in it"
-    return found, ""
+        return None, Cause.of("no_text")
+    return found, None
 
 
-def _decoded(raw: bytes) -> str | ValueError:
+def _decoded(raw: bytes) -> str | Cause:
     try:
         return raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         return _no_text(error)
 
 
-def _no_text(error: UnicodeDecodeError) -> ValueError:
-    return ValueError(f"it is no text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}")
+def _no_text(error: UnicodeDecodeError) -> Cause:
+    return Cause.of("no_utf_8", byte=error.start, value=f"0x{error.object[error.start]:02x}")
 
 
-def _of_line(line: bytes, field: str) -> str | ValueError:
+def _of_line(line: bytes, field: str) -> str | Cause:
     """The text of a line of JSON."""
     if not line.strip():
         return ""
     decoded = _decoded(line)
-    if isinstance(decoded, ValueError):
+    if isinstance(decoded, Cause):
         return decoded
     try:
         value = json.loads(decoded)
     except json.JSONDecodeError as error:
-        return ValueError(f"the line is no JSON: {error.msg} at column {error.colno}")
+        return Cause.of("no_json", column=error.colno)
+    except (ValueError, RecursionError):  # of numbers with thousands of digits, and brackets within brackets
+        return Cause.of("odd_json")
     if not isinstance(value, dict) or not isinstance(value.get(field), str):
-        return ValueError(f"the line is no object with a text in {field!r}")
+        return Cause.of("no_field", field=printable(field))
     text = str(value[field])
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:  # JSON can write half of a character: "\ud800"
-        return ValueError(f"it is no text: character {error.start} is half a pair, U+{ord(text[error.start]):04X}")
+        return Cause.of("half_character", place=error.start, code=f"U+{ord(text[error.start]):04X}")
     return text
 
 
-def _column(path: str, field: str, first: int, count: int) -> list[str | ValueError | None]:
+def _column(path: str, field: str, first: int, count: int) -> list[str | Cause | None]:
     """Some rows of a column of text, which may lie in several groups of rows."""
     import pyarrow.parquet as pq
 
-    metadata = pq.ParquetFile(path).metadata
-    found: list[str | ValueError | None] = []
+    with open(path, "rb") as raw:
+        metadata = pq.ParquetFile(raw).metadata
+    found: list[str | Cause | None] = []
     at = 0
     for group in range(metadata.num_row_groups):
         rows = metadata.row_group(group).num_rows
@@ -295,10 +299,11 @@ def _column(path: str, field: str, first: int, count: int) -> list[str | ValueEr
 def _group(path: str, field: str, group: int) -> Any:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path).read_row_group(group, columns=[field]).column(field)
+    with open(path, "rb") as raw:
+        return pq.ParquetFile(raw).read_row_group(group, columns=[field]).column(field)
 
 
-def _texts(column: Any) -> list[str | ValueError | None]:
+def _texts(column: Any) -> list[str | Cause | None]:
     """The texts of a column: one that is no UTF-8 takes along no other, though the whole column fails with it."""
     try:
         return [_text(x) for x in column.to_pylist()]
@@ -306,14 +311,14 @@ def _texts(column: Any) -> list[str | ValueError | None]:
         return [_of_scalar(x) for x in column]
 
 
-def _of_scalar(scalar: Any) -> str | ValueError | None:
+def _of_scalar(scalar: Any) -> str | Cause | None:
     try:
         return _text(scalar.as_py())
     except UnicodeDecodeError as error:
         return _no_text(error)
 
 
-def _text(value: object) -> str | ValueError | None:
+def _text(value: object) -> str | Cause | None:
     if value is None or isinstance(value, str):
         return value
-    return ValueError(f"it holds no text but {type(value).__name__}")
+    return Cause.of("no_string", type=type(value).__name__)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from clearhead.census.causes import Cause, UncountedError
 from clearhead.census.kinds import KINDS, token_kinds
 from clearhead.census.measures import BINS, DISTANCES, LABELS, MASS_STEPS, PATTERNS, distance_bin, quantised
 from clearhead.text.labels import labels_of
@@ -53,7 +54,8 @@ class Seen(NamedTuple):
 def read(ids: list[int], tokenizer: Any, text: str) -> Reading:
     """What ids stand for in the text that they were made from, or from whose beginning."""
     try:
-        spans, placed = token_spans(ids, tokenizer, text), bool(getattr(tokenizer, "is_fast", False))
+        spans = token_spans(ids, tokenizer, text)
+        placed = bool(getattr(tokenizer, "is_fast", False)) and spans.text.startswith(text)  # nothing put before it
     except ValueError:  # a tokenizer that makes other tokens of a text when it adds special ones
         spans, placed = token_spans(ids, tokenizer), False
     labels = labels_of(spans)
@@ -66,7 +68,7 @@ def seen(trace: Trace, reading: Reading, inside: str = "") -> Seen:
     names = [name for name in trace.names if name.startswith(inside)]
     found = [(name, view) for name in names if (view := trace[name]).n_q == view.n_k == n]
     if not found:
-        raise ValueError(f"in no layer of {', '.join(trace.names)} do the {n} tokens of a document look at each other")
+        raise UncountedError(Cause.of("no_layer", names=", ".join(trace.names), count=n))
     views = [view for _, view in found]
     named = [view.patterns(np.asarray(reading.labels)) for view in views]
     missing = _missing(reading.labels)
@@ -114,9 +116,14 @@ def _rows(view: View, values: Any) -> Float[np.ndarray, "h n"]:
     return np.asarray(values, np.float64).reshape(view.heads, -1)
 
 
+def key_counts(view: View) -> Int[np.ndarray, "h n"]:
+    """How many keys each query of each head may look at."""
+    return view.shaped(np.array(counts(view.call))).reshape(view.heads, -1)
+
+
 def _relative_entropy(view: View) -> tuple[Float[np.ndarray, "h n"], np.ndarray]:
     """The entropy of each query as a part of the most it could be, log n of n keys, and which queries have a choice."""
-    keys = view.shaped(np.array(counts(view.call))).reshape(view.heads, -1)
+    keys = key_counts(view)
     decides = (keys > 1) & (_rows(view, view.total) != 0)
     most = np.log(np.maximum(keys, 2))
     return np.clip(_rows(view, view.entropy) / most, 0, 1), decides

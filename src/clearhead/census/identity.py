@@ -10,12 +10,13 @@ from typing import Any
 
 from clearhead.census import words
 from clearhead.census.corpus import BLOCK, Plan
+from clearhead.census.naming import printable
 from clearhead.census.rows import written_rows
 from clearhead.census.survey import Settings
 from clearhead.files import write_whole
-from clearhead.languages import RefusedError
+from clearhead.languages import RefusedError, Said
 
-NAME, FORMAT = "census.json", 1
+NAME, FORMAT = "census.json", 2
 
 
 def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def identity(model: Path, plan: Plan, settings: Settings) -> dict[str, Any]:
     told = asdict(settings)
     return {
         "format": FORMAT,
-        "model": {"name": model.resolve().name, "digest": folder_digest(model)},
+        "model": {"name": printable(model.resolve().name), "digest": folder_digest(model)},
         "corpus": {"files": plan.files, "documents": plan.documents, "digest": plan.digest},
         "settings": told | {"layers": None if settings.layers is None else list(settings.layers)},
         "shards": len(plan.shards),
@@ -43,7 +44,7 @@ def folder_digest(folder: Path) -> str:
         inside = path.relative_to(folder)
         if any(part.startswith(".") or part == "__pycache__" for part in inside.parts):
             continue
-        digest.update(inside.as_posix().encode() + b"\0")
+        digest.update(printable(inside.as_posix()).encode() + b"\0")
         with path.open("rb") as file:
             while block := file.read(BLOCK):
                 digest.update(block)
@@ -63,7 +64,7 @@ def claimed(out: Path, told: dict[str, Any], *, resume: bool) -> None:
         raise RefusedError(words.ALREADY_THERE.filled(out=out))
     others = differences(identity_of(out), told)
     if others:
-        raise RefusedError(words.ANOTHER_CENSUS.filled(out=out, others="; ".join(others)))
+        raise RefusedError(words.ANOTHER_CENSUS.filled(out=out, others=words.joined(others)))
     for draft in (out / "shards").glob(".*.parquet.*.unfinished"):  # of a process that was killed while it wrote
         draft.unlink(missing_ok=True)
 
@@ -80,22 +81,26 @@ def identity_of(out: Path) -> dict[str, Any]:
     """What a census is of, as its folder says."""
     found: dict[str, Any] = json.loads((out / NAME).read_text(encoding="utf-8"))
     if found.get("format") != FORMAT:
-        raise ValueError(f"{out / NAME} is of format {found.get('format')}, and this clearhead reads {FORMAT}")
+        raise RefusedError(words.OTHER_FORMAT.filled(path=out / NAME, there=found.get("format"), known=FORMAT))
     return found
 
 
-def differences(known: dict[str, Any], told: dict[str, Any]) -> list[str]:
+def differences(known: dict[str, Any], told: dict[str, Any]) -> list[Said]:
     """Where two censuses are not of the same, in words: `max_tokens 512, 256`."""
     found = [
-        f"{part} {_called(known[part])}, {_called(told[part])}"
+        words.OTHER_PARTS[part].filled(there=_called(known[part]), now=_called(told[part]))
         for part in ("model", "corpus")
         if known[part]["digest"] != told[part]["digest"]
     ]
-    before, now = known["settings"], told["settings"]
-    return found + [f"{name} {before.get(name)}, {now[name]}" for name in now if before.get(name) != now[name]]
+    for name, now in told["settings"].items():
+        there = known["settings"].get(name)
+        if there != now:
+            values = {"there": words.NONE if there is None else there, "now": words.NONE if now is None else now}
+            found.append(words.OTHER_SETTING.filled(name=name, **values))
+    return found
 
 
-def _called(part: dict[str, Any]) -> str:
+def _called(part: dict[str, Any]) -> Said:
     """A model or a corpus as people would tell it, with the beginning of its hash, as names may be the same."""
-    name = part.get("name") or f"{part['documents']} documents"
-    return f"{name} ({part['digest'][:8]})"
+    name = part.get("name") or words.counted("documents", part["documents"])
+    return words.CALLED.filled(name=name, digest=part["digest"][:8])

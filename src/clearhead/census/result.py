@@ -2,8 +2,8 @@
 
 heads       a row for each head: what it is called most often, in what part of the documents, and histograms
 measures    a row for each head and measure: mean, spread over documents, least, most, and a histogram of documents
-examples    the strongest places of every pattern, with their text
-problems    documents that were not counted, by name, and why
+examples    the strongest places of every pattern, with the text around them, in which tokens start and stop
+problems    documents that were not counted, by name, and why: in English, and by the name of a cause
 kinds       how many tokens there were of each kind
 """
 
@@ -17,11 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from clearhead.census import words
+from clearhead.census.causes import Cause
 from clearhead.census.identity import NAME, identity_of, mark
 from clearhead.census.kinds import KINDS
 from clearhead.census.measures import LABELS, MEASURES, PATTERNS, STEPS
 from clearhead.census.rows import Row, folded, read_rows, written_rows
 from clearhead.files import write_whole
+from clearhead.languages import NotThereError
 
 TABLES = ("heads", "measures", "examples", "problems", "kinds")
 AROUND = 20  # tokens on either side of an example's query that its text shows
@@ -77,18 +80,18 @@ class Census:
         return write(path, self, other, language)
 
     def __repr__(self) -> str:
-        done = "" if self.finished else f", {self.shards} of {self.about['shards']} shards so far"
-        return (
-            f"<Census of {self.about['model']['name']}: {self.documents} documents, {self.tokens} tokens, "
-            f"{len(self.heads)} heads{done}>"
-        )
+        numbers = {"documents": self.documents, "tokens": self.tokens, "heads": len(self.heads)}
+        told = [words.counted(what, count).en for what, count in numbers.items()]
+        if not self.finished:
+            told.append(f"{self.shards} of {words.counted('shards', self.about['shards']).en} so far")
+        return f"<Census of {self.about['model']['name']}: {', '.join(told)}>"
 
 
 def load(out: str | Path) -> Census:
     """Open a census. One that is not finished is opened as far as it is."""
     folder = Path(out)
     if not (folder / NAME).is_file():
-        raise FileNotFoundError(f"there is no census in {folder}: it has no {NAME}")
+        raise NotThereError(words.NO_CENSUS.filled(folder=folder, name=NAME))
     import pyarrow.parquet as pq
 
     about = identity_of(folder)
@@ -139,17 +142,17 @@ def tables_of(row: Row) -> dict[str, Any]:
                      ("bins", pa.list_(whole))],
         "examples": [*place, ("pattern", text), ("score", number), ("file", text), ("document", whole),
                      ("offset", whole), ("query", whole), ("first", whole), ("tokens", pa.list_(text)),
+                     ("text", text), ("starts", pa.list_(whole)), ("stops", pa.list_(whole)),
                      ("keys", pa.list_(whole)), ("key_tokens", pa.list_(text)), ("weights", pa.list_(number))],
-        "problems": [("file", text), ("document", whole), ("reason", text), ("detail", text)],
+        "problems": [("file", text), ("document", whole), ("reason", text), ("detail", text), ("cause", text),
+                     ("values", text)],
         "kinds": [("kind", text), ("tokens", whole)],
     }  # fmt: skip
     rows = {
         "heads": list(_heads(row)),
         "measures": list(_measures(row)),
         "examples": list(_examples(row)),
-        "problems": [
-            {"file": x.file, "document": x.place, "reason": x.reason, "detail": x.detail} for x in sorted(row.problems)
-        ],
+        "problems": list(_problems(row)),
         "kinds": [{"kind": kind, "tokens": int(count)} for kind, count in zip(KINDS, row.kinds, strict=True)],
     }
     return {name: pa.Table.from_pylist(rows[name], schema=pa.schema(schemas[name])) for name in TABLES}
@@ -197,17 +200,29 @@ def spread(n: int, total: int, squares: int) -> float:
     return math.sqrt(Fraction(n * squares - total * total, n * n))
 
 
+def _problems(row: Row) -> Iterator[dict[str, Any]]:
+    for x in sorted(row.problems):
+        yield {
+            "file": x.file, "document": x.place, "reason": x.reason, "detail": str(Cause(x.cause, x.values)),
+            "cause": x.cause, "values": x.values,
+        }  # fmt: skip
+
+
 def _examples(row: Row) -> Iterator[dict[str, Any]]:
     places = dict(_places(row))
     for (head, pattern), found in sorted(row.best.items()):
         for example in found:
             text = row.texts[example.document]
-            first = max(example.query - AROUND, 0)
+            first, last = max(example.query - AROUND, 0), example.query + AROUND + 1
+            starts, stops = text.starts[first:last], text.stops[first:last]
+            low = min(starts)
             yield {
                 **places[head], "pattern": PATTERNS[pattern], "score": example.score / int(STEPS[pattern]),
                 "file": text.file, "document": text.place,
-                "offset": text.offsets[example.query] if text.offsets[example.query] >= 0 else None,
-                "query": example.query, "first": first, "tokens": text.labels[first : example.query + AROUND + 1],
+                "offset": text.starts[example.query] if text.placed else None,
+                "query": example.query, "first": first, "tokens": text.labels[first:last],
+                "text": text.text[low : max(stops)], "starts": [x - low for x in starts],
+                "stops": [x - low for x in stops],
                 "keys": list(example.keys), "key_tokens": [text.labels[key] for key in example.keys],
                 "weights": [weight / 65_536 for weight in example.weights],
             }  # fmt: skip

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
+from clearhead.census import words
 from clearhead.census.counts import Counts, no_kinds, shapes
 from clearhead.census.examples import Best, Example, merge
+from clearhead.languages import RefusedError
 
 MOST_TEXTS = 4096  # that are held while rows are added up, before those that are not needed any more are let go
 MARK = b"census"  # where a file says which census it is of
@@ -26,23 +28,31 @@ LOW = 2**32 - 1  # squares are added up in two halves, so that no corpus is too 
 class Problem(NamedTuple):
     """A document that is not counted, and why.
 
-    reason: "unreadable", "empty", "too_long" or, where reading it ended in an error, "failed"   detail: more of it
+    reason: "unreadable", "empty", "too_long" or, where reading it ended in an error, "failed"
+    cause, values: more of it, as `causes.Cause` has it
     """
 
     number: int
     file: str
     place: int
     reason: str
-    detail: str
+    cause: str
+    values: str
 
 
 class Text(NamedTuple):
-    """The tokens of a document that examples come from, and where each begins in its text, −1 if that is not known."""
+    """A document that examples come from: its tokens, and where each of them starts and stops in its text.
+
+    text: as far as it was read   placed: whether it is the document's own, and not one put together from the tokens
+    """
 
     file: str
     place: int
+    text: str
+    placed: bool
     labels: list[str]
-    offsets: list[int]
+    starts: list[int]
+    stops: list[int]
 
 
 @dataclass
@@ -75,16 +85,17 @@ def schema() -> Any:
 
     whole = pa.int64()
     example = pa.struct(
-        [("head", whole), ("pattern", whole), ("score", whole), ("document", whole), ("query", whole),
-         ("keys", pa.list_(whole)), ("weights", pa.list_(whole))]
+        [("head", whole), ("pattern", whole), ("score", whole), ("draw", whole), ("document", whole),
+         ("query", whole), ("keys", pa.list_(whole)), ("weights", pa.list_(whole))]
     )  # fmt: skip
     text = pa.struct(
-        [("document", whole), ("file", pa.string()), ("place", whole), ("labels", pa.list_(pa.string())),
-         ("offsets", pa.list_(whole))]
+        [("document", whole), ("file", pa.string()), ("place", whole), ("text", pa.string()), ("placed", pa.bool_()),
+         ("labels", pa.list_(pa.string())), ("starts", pa.list_(whole)), ("stops", pa.list_(whole))]
     )  # fmt: skip
     problem = pa.struct(
-        [("number", whole), ("file", pa.string()), ("place", whole), ("reason", pa.string()), ("detail", pa.string())]
-    )
+        [("number", whole), ("file", pa.string()), ("place", whole), ("reason", pa.string()), ("cause", pa.string()),
+         ("values", pa.string())]
+    )  # fmt: skip
     layer = pa.struct([("name", pa.string()), ("heads", whole)])
     return pa.schema(
         [("shard", whole), ("read", whole), ("tokens", whole), ("cut", whole), ("kinds", pa.list_(whole)),
@@ -114,7 +125,8 @@ def as_parquet(row: Row) -> bytes:
     }  # fmt: skip
     table = pa.Table.from_pylist([columns], schema=schema().with_metadata({MARK: row.census}))
     written = io.BytesIO()
-    pq.write_table(table, written, compression="zstd")
+    # Statistics are the least and the largest value of each column: of texts, whole documents once more.
+    pq.write_table(table, written, compression="zstd", write_statistics=False)
     return written.getvalue()
 
 
@@ -165,15 +177,13 @@ def folded(rows: Iterable[Row], census: str = "") -> Row:
     high = low = np.zeros((0, 0), np.int64)
     for row in rows:
         if row.census != census:
-            raise ValueError(
-                f"shard {row.shard} is of another census: two were taken into one folder; take each into its own"
-            )
+            raise RefusedError(words.MIXED.filled(shard=row.shard))
         if row.layers and not whole.layers:
             whole.layers, whole.counts = row.layers, Counts.nothing(row.heads)
             high, low = np.zeros_like(whole.counts.squares), np.zeros_like(whole.counts.squares)
         if row.layers:
             if row.layers != whole.layers:
-                raise ValueError(f"shard {row.shard} has other layers than those before it: it is of another model")
+                raise RefusedError(words.OTHER_LAYERS.filled(shard=row.shard))
             high, low = high + (row.counts.squares >> 32), low + (row.counts.squares & LOW)
             row.counts.squares = np.zeros_like(row.counts.squares)
             whole.counts.merge(row.counts)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from clearhead.census import examples
+from clearhead.census.causes import Cause, UncountedError, cause_of
 from clearhead.census.corpus import Document, Shard, documents
 from clearhead.census.counts import Counts
-from clearhead.census.heads import read, seen
+from clearhead.census.heads import Reading, read, seen
 from clearhead.census.kinds import KINDS
 from clearhead.census.rows import Problem, Row, Text
 
@@ -59,9 +60,10 @@ def survey(shard: Shard, model: Any, tokenizer: Any, settings: Settings) -> Row:
             raise
         except Exception as error:
             _check_model(model, settings, error)
-            problem = "failed", _told(error)
+            problem = "failed", cause_of(error)
         if problem is not None:
-            row.problems.append(Problem(document.number, document.file, document.place, *problem))
+            reason, cause = problem
+            row.problems.append(Problem(document.number, document.file, document.place, reason, *cause))
     return row
 
 
@@ -81,31 +83,34 @@ def _check_model(model: Any, settings: Settings, error: Exception) -> None:
         raise error from None
 
 
-def _told(error: Exception) -> str:
-    """An error in a line that can be written as UTF-8, whatever text it quotes."""
-    lines = str(error).strip().splitlines()
-    line = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    return line.encode("utf-8", "backslashreplace").decode()
-
-
-def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings: Settings) -> tuple[str, str] | None:
+def _counted(row: Row, document: Document, model: Any, tokenizer: Any, settings: Settings) -> tuple[str, Cause] | None:
     """Count one document, or say what is wrong with it: a reason, and more."""
     if document.text is None:
-        return "unreadable", document.problem
+        return "unreadable", document.problem or Cause()
     if not document.text.strip():
-        return "empty", ""
+        return "empty", Cause()
     ids = list(tokenizer(document.text, verbose=False)["input_ids"])
     limit = limit_of(model.config, tokenizer)
     cut = settings.max_tokens is not None and len(ids) > settings.max_tokens
     if cut:
-        ids = list(tokenizer(document.text, truncation=True, max_length=settings.max_tokens)["input_ids"])
+        ids = _first_ids(tokenizer, document.text, settings.max_tokens)
     elif limit is not None and len(ids) > limit:
-        return "too_long", f"{len(ids)} tokens; the model reads {limit}"
+        return "too_long", Cause.of("too_long", tokens=len(ids), limit=limit)
     if not ids:
-        return "empty", ""
+        return "empty", Cause()
     _add(row, document, ids, model, tokenizer, settings)
     row.cut += cut
     return None
+
+
+def _first_ids(tokenizer: Any, text: str, most: int | None) -> list[int]:
+    """The first tokens of a text, with the special ones that it gets. A tokenizer may be set to keep the last."""
+    side = tokenizer.truncation_side
+    tokenizer.truncation_side = "right"
+    try:
+        return list(tokenizer(text, truncation=True, max_length=most)["input_ids"])
+    finally:
+        tokenizer.truncation_side = side
 
 
 def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: Any, settings: Settings) -> None:
@@ -120,7 +125,8 @@ def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: An
     reading = read(ids, tokenizer, document.text)
     shown = seen(found, reading, inside=_encoder(model))
     if row.layers and shown.layers != row.layers:
-        raise ValueError(f"it goes through {_names(shown.layers)}, and others through {_names(row.layers)}")
+        these, those = (", ".join(f"{name} × {heads}" for name, heads in x.layers) for x in (shown, row))
+        raise UncountedError(Cause.of("other_layers", these=these, those=those))
     best = dict(row.best)
     kept = examples.add(best, document.number, shown, reading)
     if not row.layers:
@@ -130,12 +136,16 @@ def _add(row: Row, document: Document, ids: list[int], model: Any, tokenizer: An
     row.read, row.tokens = row.read + 1, row.tokens + len(ids)
     row.kinds += np.bincount(reading.kinds, minlength=len(KINDS))
     if kept:
-        offsets = [start if reading.placed else -1 for start, _ in reading.spans.offsets]
-        row.texts[document.number] = Text(document.file, document.place, reading.labels, offsets)
+        row.texts[document.number] = _text(document, reading)
 
 
-def _names(layers: list[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} ({heads} heads)" for name, heads in layers)
+def _text(document: Document, reading: Reading) -> Text:
+    """What examples show of a document: no more of its text than was read, at whose end special tokens may stand."""
+    offsets = reading.spans.offsets
+    end = max((stop for start, stop in offsets if start < stop), default=0)
+    starts, stops = ([min(place[side], end) for place in offsets] for side in (0, 1))
+    text = reading.spans.text[:end]
+    return Text(document.file, document.place, text, reading.placed, reading.labels, starts, stops)
 
 
 def _encoder(model: Any) -> str:

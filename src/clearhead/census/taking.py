@@ -20,6 +20,7 @@ from clearhead.census.identity import claimed, identity, mark
 from clearhead.census.result import Census, load, write_tables
 from clearhead.census.rows import rows_of
 from clearhead.census.survey import Settings, limit_of
+from clearhead.census.terminal import muted
 from clearhead.census.worker import Surveyor
 from clearhead.files import write_whole
 from clearhead.languages import NotThereError, RefusedError
@@ -157,7 +158,7 @@ def connected(address: str | None, processors: int | None = None) -> Iterator[No
     if address is None:
         quiet |= {"include_dashboard": False, "num_cpus": processors}
     try:
-        with _mute():
+        with muted():
             ray.init(address or "local", **quiet)
     except (ConnectionError, ValueError) as error:
         raise RefusedError(words.NOT_CONNECTED.filled(address=address, why=_first_line(error))) from None
@@ -167,44 +168,52 @@ def connected(address: str | None, processors: int | None = None) -> Iterator[No
         ray.shutdown()
 
 
-@contextlib.contextmanager
-def _mute() -> Iterator[None]:
-    """Without the line that Ray's own library writes to the terminal when it hears that it is to be quiet."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
 def surveyed(shards: list[Shard], model: Path, settings: Settings, workers: int | None) -> Iterator[dict[str, Any]]:
     """The rows of shards, by Ray Data, in the order in which they are done."""
     import ray
     import ray.data
 
-    processors = ray.cluster_resources().get("CPU", 1.0)
-    if workers is None:
-        workers = max(1, int(processors // settings.threads))
-    checks.count("workers", workers)
-    each = settings.threads - ROOM
-    if workers * each > processors - ROOM:
-        raise RefusedError(words.TOO_MANY_WORKERS.filled(workers=workers, threads=settings.threads, cpus=processors))
+    workers = checked_workers(workers, settings.threads, _processors())
     with _quietly():
         rows = ray.data.from_items([{"shard": x.as_json()} for x in shards], override_num_blocks=len(shards))
         done = rows.map_batches(
             Surveyor,
             fn_constructor_args=(str(model.absolute()), settings),
             batch_size=1,
-            num_cpus=each,
+            num_cpus=settings.threads - ROOM,
             compute=ray.data.ActorPoolStrategy(size=min(workers, len(shards))),
         )
         try:
             yield from done.iter_rows()
         except ray.exceptions.RayError as error:
-            raise RefusedError(words.WORKER_FAILED.filled(why=_first_line(_cause(error)))) from error
+            why = _cause(error)
+            said = why.said if isinstance(why, RefusedError) else _first_line(why)
+            raise RefusedError(words.WORKER_FAILED.filled(why=said)) from error
+
+
+def _processors() -> list[float]:
+    """How many processors each machine of the cluster has."""
+    import ray
+
+    return [float(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+
+
+def checked_workers(workers: int | None, threads: int, processors: list[float]) -> int:
+    """How many workers there are to be, as many as there is room for unless given. More would wait for it for ever.
+
+    A worker is on one machine, so that what several have left over is no room for it. Room for Ray is left on each: of
+    so many workers, wherever Ray puts them, at least one machine then has it.
+    """
+    if workers is None:
+        workers = max(1, sum(int(own // threads) for own in processors))
+    checks.count("workers", workers)
+    most = sum(int(max(own - ROOM, 0) // (threads - ROOM)) for own in processors)
+    if workers > most:
+        numbers = {"workers": workers, "threads": threads, "machines": len(processors)}
+        told = {what: words.counted(what, count) for what, count in numbers.items()}
+        room = {"cpus": sum(processors), "largest": max(processors, default=0), "most": most}
+        raise RefusedError(words.TOO_MANY_WORKERS.filled(**told, **room))
+    return workers
 
 
 def _is_afar() -> bool:

@@ -26,6 +26,7 @@ class Teller:
         self.began: tuple[float, Step] | None = None
         self.last = float("-inf")
         self.bar: Progress | None = None
+        self.stopped = False
         self.task = TaskID(0)
 
     def __enter__(self) -> Teller:
@@ -41,11 +42,20 @@ class Teller:
         if self.bar is not None:
             self.bar.stop()
 
+    def stop(self, why: str) -> None:
+        """Say why no more will be told, once."""
+        if self.stopped:
+            return
+        self.stopped = True
+        if self.bar is not None:
+            self.bar.stop()
+        self.console.print(why, highlight=False, soft_wrap=True)
+
     def __call__(self, step: Step) -> None:
         now = time.monotonic()
         if step.left_out and not step.new_documents:
             left_out = words.LEFT_OUT(count=len(step.left_out), example=step.left_out[0])
-            self.console.print(left_out, highlight=False, soft_wrap=True)
+            self.console.print(left_out, highlight=False, soft_wrap=True, markup=False)
         line = self._line(step, now)
         if self.bar is not None:
             self.bar.update(self.task, description=line, completed=step.documents, total=step.of)
@@ -56,12 +66,17 @@ class Teller:
     def _line(self, step: Step, now: float) -> str:
         if self.began is None or not step.new_documents:
             if not step.new_documents and step.documents < step.of:
-                return words.STARTING(done=step.documents, of=step.of)
+                return words.STARTING(done=step.documents, documents=words.counted("documents", step.of))
             if step.new_documents:
                 self.began = now, step
-            return words.PROGRESS(done=step.documents, of=step.of, rate=0, left=UNKNOWN)
+            return _progress(step, 0.0, UNKNOWN)
         rate, left = rates(step, *self.began, now)
-        return words.PROGRESS(done=step.documents, of=step.of, rate=rate, left=clock(left))
+        return _progress(step, rate, clock(left))
+
+
+def _progress(step: Step, rate: float, left: str) -> str:
+    documents = words.counted("documents", step.of)
+    return words.PROGRESS(done=step.documents, documents=documents, rate=rate, left=left)
 
 
 def rates(step: Step, then: float, first: Step, now: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,10 +92,11 @@ def _found(ids: list[int], tokenizer: Any, text: str) -> tuple[int, list[Span]]:
         if ids[first : first + len(wanted)] == wanted:
             return first, offsets
     special = set(tokenizer.all_special_ids)
-    inside = [i for i, number in enumerate(ids) if number not in special]
-    first, kept = (inside[0], inside[-1] + 1 - inside[0]) if inside else (0, 0)
-    if kept and ids[first : first + kept] == wanted[:kept]:
-        return first, offsets[:kept]
+    added = next((i for i, number in enumerate(ids) if number not in special), len(ids))
+    for first in range(added + 1):  # an unknown word is a special token too, and may be the first or last of the text
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(ids[first:], wanted, strict=False)))
+        if kept and all(number in special for number in ids[first + kept :]):
+            return first, offsets[:kept]
     raise ValueError(
         f"the {len(ids)} ids are not what the tokenizer makes of the text, {len(wanted)} tokens from "
         f"{tokenizer.convert_ids_to_tokens(wanted[:3])} on; give the text they came from, or none"

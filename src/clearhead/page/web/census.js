@@ -1,10 +1,10 @@
 // The page of a census: all heads, one head, its examples, and the address kept in step with what is looked at.
 
-import { mostTelling, headsOf, opened, sameIn } from "./census_data.js";
+import { headAt, headsOf, layerMeant, mostTelling, opened, sameIn } from "./census_data.js";
 import { Examples } from "./census_examples.js";
 import { Grid } from "./census_grid.js";
 import { Head, groupsOf } from "./census_head.js";
-import { measureName, tell } from "./census_strings.js";
+import { amount, measureName, tell } from "./census_strings.js";
 import { element } from "./context.js";
 import { counted, say } from "./strings.js";
 
@@ -14,7 +14,7 @@ import { counted, say } from "./strings.js";
 /**
  * @typedef {object} State
  * @property {string} measure
- * @property {number} layer
+ * @property {string} layer  by its path
  * @property {number} head
  * @property {string} pattern  of the examples; "" is the one that the head scores highest on
  * @property {"layer" | "most" | "least" | "spread"} order
@@ -41,7 +41,7 @@ export class Shared {
     const place = headsOf(models[0])[first.at];
     /** @type {State} */
     this.start = {
-      measure: first.pattern, layer: place.layer, head: place.head, pattern: "", order: "layer", side: "a", theme: "",
+      measure: first.pattern, layer: models[0].layers[place.layer].name, head: place.head, pattern: "", order: "layer", side: "a", theme: "",
       language: header.language === "ko" ? "ko" : "en",
     };
     this.state = this.start;
@@ -63,15 +63,20 @@ export class Shared {
     return this.models[this.state.side === "b" ? 1 : 0];
   }
 
+  /** The place of the chosen layer among those of the model. */
+  get layer() {
+    return layerMeant(this.model, this.models, this.state.layer);
+  }
+
   /** The number of the chosen head over all layers. */
   get at() {
-    return sameIn(this.model, this.state.layer, this.state.head);
+    return headAt(this.model, this.layer, this.state.head);
   }
 
   /** The same head of the other model, where two are compared. */
   get other() {
     if (this.models.length < 2 || this.state.side === "b") return null;
-    const at = sameIn(this.models[1], this.state.layer, this.state.head);
+    const at = sameIn(this.models[0], this.models[1], this.layer, this.state.head);
     return at < 0 ? null : { model: this.models[1], at };
   }
 
@@ -89,7 +94,7 @@ export class Shared {
   /** What the address says. */
   read() {
     const told = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    this.state = this.fitting({ .../** @type {any} */ (this.start), ...told, layer: Number(told.layer ?? this.start.layer), head: Number(told.head ?? this.start.head) });
+    this.state = this.fitting({ .../** @type {any} */ (this.start), ...told, head: Number(told.head ?? this.start.head) });
   }
 
   /**
@@ -101,11 +106,11 @@ export class Shared {
     const { header, models, start } = this;
     const one = (/** @type {any} */ value, /** @type {readonly any[]} */ known, /** @type {any} */ otherwise) => (known.includes(value) ? value : otherwise);
     const side = one(state.side, models.length > 1 ? SIDES : ["a"], "a");
-    const { layers } = models[side === "b" ? 1 : 0];
-    const layer = Math.min(Math.max(Math.trunc(state.layer) || 0, 0), layers.length - 1);
-    const head = Math.min(Math.max(Math.trunc(state.head) || 0, 0), layers[layer][1] - 1);
+    const model = models[side === "b" ? 1 : 0];
+    const layer = model.layers[Math.max(layerMeant(model, models, state.layer), 0)];
+    const head = Math.min(Math.max(Math.trunc(state.head) || 0, 0), layer.heads - 1);
     return {
-      side, layer, head,
+      side, layer: layer.name, head,
       measure: one(state.measure, header.measures, start.measure),
       pattern: one(state.pattern, header.patterns, ""),
       order: one(state.order, ORDERS, "layer"),
@@ -163,9 +168,9 @@ class ClearheadCensus extends HTMLElement {
     const { shared } = this;
     if (!shared || !this.bar) return;
     const { language, model } = shared;
-    const size = tell(language, "size", { documents: counted(model.documents), tokens: counted(model.tokens) });
+    const parts = [amount(language, "documents", model.documents), amount(language, "tokens", model.tokens)];
     const [done, all] = model.shards;
-    const parts = [size, ...(done < all ? [tell(language, "unfinished", { done: counted(done), all: counted(all) })] : [])];
+    if (done < all) parts.push(tell(language, "unfinished", { done: counted(done), shards: amount(language, "shards", all) }));
     const speak = element("button", { class: "plain" }, say(language, "language"));
     speak.addEventListener("click", () => shared.choose({ language: language === "ko" ? "en" : "ko" }));
     const theme = element("button", { class: "plain" }, say(language, "theme"));
@@ -205,15 +210,16 @@ class ClearheadCensus extends HTMLElement {
     if (!shared || !this.notes) return;
     const { language, model } = shared;
     const parts = [];
-    if (model.cut) parts.push(element("p", {}, tell(language, "cut", { count: counted(model.cut), most: counted(model.most ?? 0) })));
+    if (model.cut) parts.push(element("p", {}, tell(language, "cut", { documents: amount(language, "documents", model.cut), tokens: amount(language, "tokens", model.most ?? 0) })));
     if (model.problem_count) {
-      const list = element("ul", {}, ...model.problems.map(([file, document, reason, detail]) => {
+      const list = element("ul", {}, ...model.problems.map(([file, document, reason, ...details]) => {
+        const detail = details[language === "ko" ? 1 : 0];
         const why = detail ? `${tell(language, `reason_${reason}`)}: ${detail}` : tell(language, `reason_${reason}`);
         return element("li", {}, element("span", { class: "census-file" }, tell(language, "example_place", { file, document })), " ", element("span", { class: "quiet" }, why));
       }));
       const left = model.problem_count - model.problems.length;
       if (left > 0) list.append(element("li", { class: "quiet" }, tell(language, "more", { count: counted(left) })));
-      parts.push(element("details", {}, element("summary", {}, tell(language, "problems", { count: counted(model.problem_count) })), list));
+      parts.push(element("details", {}, element("summary", {}, tell(language, "problems", { documents: amount(language, "documents", model.problem_count) })), list));
     }
     const open = this.notes.querySelector("details")?.open;
     this.notes.replaceChildren(...parts);

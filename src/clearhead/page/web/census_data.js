@@ -3,8 +3,13 @@
 import { fromBase64, inflated } from "./codec.js";
 
 /**
- * One place in a document: [score, file, document, offset or −1, query, first token shown, tokens, keys, their tokens, weights]
- * @typedef {[number, string, number, number, number, number, string[], number[], string[], number[]]} Example
+ * One place in a document: [score, file, document, offset or −1, query, first token shown, the query's token, for each
+ * token shown what stands before it and its own text, keys, their tokens, weights]
+ * @typedef {[number, string, number, number, number, number, string, [before: string, text: string][], number[], string[], number[]]} Example
+ */
+/**
+ * A layer: its path, its own number in the model, the path with * for that number, and what it is told by.
+ * @typedef {{ name: string, heads: number, number: number, stack: string, label: string }} Layer
  */
 /**
  * What is known of a model, heads counted over all layers.
@@ -15,7 +20,7 @@ import { fromBase64, inflated } from "./codec.js";
  * @property {number} cut
  * @property {number | null} most  where documents were cut off
  * @property {[done: number, all: number]} shards
- * @property {[name: string, heads: number][]} layers
+ * @property {Layer[]} layers  those that were counted
  * @property {number[]} kinds  how many tokens there were of each kind
  * @property {Record<string, (number | null)[]>} mean
  * @property {Record<string, (number | null)[]>} spread
@@ -27,7 +32,7 @@ import { fromBase64, inflated } from "./codec.js";
  * @property {number[][]} entropies
  * @property {number[][]} distances
  * @property {Record<string, Example[]>} examples  by head and pattern: "12 induction"
- * @property {[file: string, document: number, reason: string, detail: string][]} problems
+ * @property {[file: string, document: number, reason: string, en: string, ko: string][]} problems  with more of the reason
  * @property {number} problem_count
  */
 /**
@@ -67,24 +72,67 @@ function textOf(page, id) {
 }
 
 /**
- * Every head with its layer, in order.
+ * Every head with the place of its layer among those that were counted, in order.
  * @param {Model} model
  * @returns {{ at: number, layer: number, head: number }[]}
  */
 export function headsOf(model) {
   let at = 0;
-  return model.layers.flatMap(([, heads], layer) => Array.from({ length: heads }, (_, head) => ({ at: at++, layer, head })));
+  return model.layers.flatMap(({ heads }, layer) => Array.from({ length: heads }, (_, head) => ({ at: at++, layer, head })));
+}
+
+/**
+ * The number of a head over all layers.
+ * @param {Model} model
+ * @param {number} layer
+ * @param {number} head
+ */
+export function headAt(model, layer, head) {
+  return model.layers.slice(0, layer).reduce((sum, { heads }) => sum + heads, 0) + head;
+}
+
+/**
+ * The same layer in another model: that of the same path or, where the two name their layers in different ways, the one
+ * of the same number; −1 if there is none.
+ * @param {Model} model
+ * @param {Model} other
+ * @param {number} layer
+ */
+export function sameLayer(model, other, layer) {
+  const { name, number, stack } = model.layers[layer];
+  const named = other.layers.findIndex((one) => one.name === name);
+  if (named >= 0 || other.layers.some((one) => one.stack === stack)) return named;
+  const numbered = (/** @type {Model} */ of, /** @type {Model} */ beside) =>
+    of.layers.flatMap((one, i) => (one.number === number && !beside.layers.some(({ stack }) => stack === one.stack) ? [i] : []));
+  const theirs = numbered(other, model);
+  return theirs.length === 1 && numbered(model, other).length === 1 ? theirs[0] : -1;
 }
 
 /**
  * The same head in another model: the same number in the same layer; −1 if there is none.
+ * @param {Model} model
  * @param {Model} other
  * @param {number} layer
  * @param {number} head
  */
-export function sameIn(other, layer, head) {
-  if (layer >= other.layers.length || head >= other.layers[layer][1]) return -1;
-  return other.layers.slice(0, layer).reduce((sum, [, heads]) => sum + heads, 0) + head;
+export function sameIn(model, other, layer, head) {
+  const same = sameLayer(model, other, layer);
+  return same < 0 || head >= other.layers[same].heads ? -1 : headAt(other, same, head);
+}
+
+/**
+ * The place among a model's layers of the one that is meant: by its path, by that of the same layer in another model, or
+ * by its number; −1 if there is none.
+ * @param {Model} model
+ * @param {Model[]} models
+ * @param {string} meant
+ */
+export function layerMeant(model, models, meant) {
+  const place = (/** @type {Model} */ of) => of.layers.findIndex(({ name }) => name === meant);
+  if (place(model) >= 0) return place(model);
+  const other = models.find((one) => place(one) >= 0);
+  if (other) return sameLayer(other, model, place(other));
+  return model.layers.findIndex(({ number }) => String(number) === meant);
 }
 
 /**
@@ -98,7 +146,7 @@ export function sameIn(other, layer, head) {
 export function shownNumber(models, side, measure, place) {
   const own = models[side === "b" ? 1 : 0].mean[measure][place.at];
   if (side !== "difference") return own;
-  const other = sameIn(models[1], place.layer, place.head);
+  const other = sameIn(models[0], models[1], place.layer, place.head);
   const theirs = other < 0 ? null : models[1].mean[measure][other];
   return own === null || theirs === null ? null : own - theirs;
 }

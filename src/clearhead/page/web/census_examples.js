@@ -6,7 +6,7 @@ import { tell } from "./census_strings.js";
 import { element } from "./context.js";
 import { colourAt, css, inkOn } from "./palettes.js";
 import { say } from "./strings.js";
-import { asText, shortened } from "./tokens.js";
+import { shortened } from "./tokens.js";
 
 /** @typedef {import("./census.js").Shared} Shared */
 /** @typedef {import("./census_data.js").Example} Example */
@@ -42,20 +42,28 @@ export class Examples {
   }
 
   /** @param {Example} example */
-  card([score, file, document, offset, query, first, tokens, keys, keyTokens, weights]) {
+  card([score, file, document, offset, query, first, token, pieces, keys, keyTokens, weights]) {
     const { language } = this.shared;
     const place = [tell(language, "example_place", { file, document })];
     place.push(offset >= 0 ? tell(language, "example_offset", { offset }) : tell(language, "example_token", { query }));
     const head = element("header", {}, element("span", { class: "census-file" }, place.join(" · ")), element("span", { class: "quiet" }, tell(language, "example_score", { score: short(score, 3) })));
     const text = element("p", { class: "census-text" });
-    asText(tokens).forEach((piece, i) => {
-      const key = keys.indexOf(first + i);
-      const word = element("span", { class: first + i === query ? "word chosen" : "word" }, piece.text);
-      if (key >= 0 && weights[key] >= LEAST) this.shade(word, weights[key]);
-      text.append(piece.before, word);
+    let word = element("span", { class: "word" });
+    let most = 0; // of the tokens that share a word's characters, the one that is looked at most shades it
+    pieces.forEach(([before, own], i) => {
+      if (own) {
+        word = element("span", { class: "word" }, own);
+        most = 0;
+        text.append(before, word);
+      }
+      if (first + i === query) word.classList.add("chosen");
+      const weight = weights[keys.indexOf(first + i)] ?? 0;
+      if (weight < LEAST || weight <= most) return;
+      most = weight;
+      this.shade(word, weight);
     });
     if (first > 0) text.prepend("… ");
-    const list = element("p", { class: "census-keys" }, element("span", { class: "quiet" }, tell(language, "example_keys", { token: shortened(tokens[query - first]) })));
+    const list = element("p", { class: "census-keys" }, element("span", { class: "quiet" }, tell(language, "example_keys", { token: shortened(token) })));
     keys.slice(0, MOST).forEach((key, i) => {
       if (i && weights[i] < LEAST) return;
       const chip = element("span", { class: "census-key" }, shortened(keyTokens[i]), element("b", {}, short(weights[i], 2)));

@@ -35,9 +35,9 @@ export class Grid {
     for (const [name, row] of /** @type {[string | null, Place[]][]} */ (rows)) {
       const buttons = row.map((place) => this.cell(place, numbers[place.at], scale));
       const line = element("div", { class: "census-row", role: "group", ...(name ? { "aria-label": name } : {}) });
-      if (name) line.append(element("span", { class: "census-layer", title: model.layers[row[0]?.layer ?? 0][0] }, name));
+      if (name) line.append(element("span", { class: "census-layer", title: model.layers[row[0]?.layer ?? 0].name }, name));
       const cells = element("div", { class: "census-heads" }, ...buttons);
-      cells.style.setProperty("--heads", String(Math.max(...model.layers.map(([, heads]) => heads))));
+      cells.style.setProperty("--heads", String(Math.max(...model.layers.map(({ heads }) => heads))));
       line.append(cells);
       this.cells.append(line);
     }
@@ -55,7 +55,7 @@ export class Grid {
   byLayer(places) {
     const { language, models, state } = this.shared;
     const { layers } = models[state.side === "b" ? 1 : 0];
-    return layers.map((_, layer) => [tell(language, "layer_of", { number: layer }), places.filter((place) => place.layer === layer)]);
+    return layers.map(({ label }, layer) => [tell(language, "layer_of", { number: label }), places.filter((place) => place.layer === layer)]);
   }
 
   /**
@@ -81,14 +81,15 @@ export class Grid {
     const { state, models, language } = this.shared;
     const model = models[state.side === "b" ? 1 : 0];
     const spread = state.side === "difference" ? null : model.spread[state.measure][place.at];
-    const layer = tell(language, "layer_of", { number: place.layer });
+    const { name: path, label } = model.layers[place.layer];
+    const layer = tell(language, "layer_of", { number: label });
     const head = tell(language, "head_of", { layer, head: place.head });
     const name = measureName(language, state.measure);
     const said = (/** @type {number} */ digits) =>
       number === null
         ? `${head}: ${tell(language, "no_number")}`
         : tell(language, "head_title", { head, name, mean: short(number, digits), spread: spread === null ? "–" : short(spread, digits) });
-    const chosen = place.layer === state.layer && place.head === state.head;
+    const chosen = path === state.layer && place.head === state.head;
     const button = element("button", { class: "census-cell", title: said(3), "aria-label": said(2), "aria-pressed": String(chosen), tabindex: chosen ? "0" : "-1" });
     const shown = element("span", { class: "census-number" }, number === null ? "–" : short(number, 2));
     if (number !== null) {
@@ -99,13 +100,13 @@ export class Grid {
       button.style.color = inkOn(colour);
     } else button.classList.add("nothing");
     button.append(shown);
-    if (state.order !== "layer") button.append(element("span", { class: "census-where", "aria-hidden": "true" }, `${place.layer}·${place.head}`));
+    if (state.order !== "layer") button.append(element("span", { class: "census-where", "aria-hidden": "true" }, `${label}·${place.head}`));
     if (spread !== null && number !== null && spread > SEEN * scale) {
       const line = element("i", { class: "census-spread" });
       line.style.width = `${Math.min(100, (200 * spread) / scale)}%`;
       button.append(line);
     }
-    button.addEventListener("click", () => this.shared.choose({ layer: place.layer, head: place.head }));
+    button.addEventListener("click", () => this.shared.choose({ layer: path, head: place.head }));
     this.buttons.set(place.at, button);
     return button;
   }
@@ -130,9 +131,9 @@ export class Grid {
     if (!step || this.shared.state.order !== "layer") return;
     event.preventDefault();
     const { layers } = this.shared.models[this.shared.state.side === "b" ? 1 : 0];
-    const layer = Math.min(Math.max(this.shared.state.layer + step[0], 0), layers.length - 1);
-    const head = Math.min(Math.max(this.shared.state.head + step[1], 0), layers[layer][1] - 1);
-    this.shared.choose({ layer, head });
+    const layer = layers[Math.min(Math.max(this.shared.layer + step[0], 0), layers.length - 1)];
+    const head = Math.min(Math.max(this.shared.state.head + step[1], 0), layer.heads - 1);
+    this.shared.choose({ layer: layer.name, head });
     /** @type {HTMLElement | null} */ (this.cells.querySelector("[aria-pressed=true]"))?.focus();
   }
 }

@@ -1,9 +1,8 @@
 // One head over the whole corpus: what it is called, its numbers with their spread, and its histograms.
 
-import { sameIn } from "./census_data.js";
 import { short } from "./census_grid.js";
 import { doubling, drawn, shares } from "./census_histogram.js";
-import { measureName, percent, tell } from "./census_strings.js";
+import { amount, measureName, percent, tell } from "./census_strings.js";
 import { element } from "./context.js";
 import { say } from "./strings.js";
 
@@ -24,13 +23,15 @@ export class Head {
   }
 
   draw() {
-    const { state, language, model, at, other } = this.shared;
-    const layer = tell(language, "layer_of", { number: state.layer });
+    const { state, language, model, models, at, other } = this.shared;
+    const { name, label } = model.layers[this.shared.layer];
+    const layer = tell(language, "layer_of", { number: label });
     const commonest = this.commonest(model.names[at]);
-    this.title.replaceChildren(tell(language, "head_of", { layer, head: state.head }), element("span", { class: "quiet census-path" }, model.layers[state.layer][0]));
+    this.title.replaceChildren(tell(language, "head_of", { layer, head: state.head }), element("span", { class: "quiet census-path" }, name));
     const called = tell(language, "called", { name: say(language, `pattern_${commonest.name}`), share: percent(commonest.share) });
     const sentence = commonest.name === "mixed" ? called : `${say(language, `tells_${commonest.name}`)} ${called}`;
-    this.sentence.replaceChildren(sentence, " ", element("span", { class: "quiet" }, tell(language, "not_why")));
+    const alone = models.length > 1 && state.side !== "b" && !other ? `${tell(language, "not_alike")} ` : "";
+    this.sentence.replaceChildren(sentence, " ", alone, element("span", { class: "quiet" }, tell(language, "not_why")));
     this.drawNames(model.names[at], other ? other.model.names[other.at] : null);
     this.histograms.replaceChildren(this.ofMeasure(), this.ofQueries(), this.ofDistances());
     this.drawNumbers();
@@ -70,7 +71,7 @@ export class Head {
     const far = state.measure === "distance";
     const last = far ? Math.max(lastBin(counts), other ? lastBin(other.model.bins.distance[other.at]) : 0, FEWEST) : counts.length;
     const cut = (/** @type {number[]} */ all) => shares(all).slice(0, last);
-    const name = tell(language, "over_documents", { name: measureName(language, state.measure), count: model.counted[state.measure][at] });
+    const name = tell(language, "over_documents", { name: measureName(language, state.measure), documents: amount(language, "documents", model.counted[state.measure][at]) });
     const mean = model.mean[state.measure][at];
     return titled(name, {
       name,

@@ -1,14 +1,19 @@
 // What the page of a census says, in English and in Korean; the names of patterns are those of strings.js.
 
-import { say } from "./strings.js";
+import { counted, say } from "./strings.js";
 
 /** @typedef {import("./strings.js").Language} Language */
 
 /** @type {Record<string, [en: string, ko: string]>} */
 export const CENSUS = {
   census: ["census of heads", "헤드 조사"],
-  size: ["{documents} documents · {tokens} tokens", "문서 {documents}개 · 토큰 {tokens}개"],
-  unfinished: ["{done} of {all} shards so far", "샤드 {all}개 중 {done}개까지"],
+  documents_one: ["1 document", "문서 1개"],
+  documents_many: ["{count} documents", "문서 {count}개"],
+  tokens_one: ["1 token", "토큰 1개"],
+  tokens_many: ["{count} tokens", "토큰 {count}개"],
+  shards_one: ["1 shard", "샤드 1개"],
+  shards_many: ["{count} shards", "샤드 {count}개"],
+  unfinished: ["{done} of {shards} so far", "{shards} 중 {done}개까지"],
   heads: ["All heads", "모든 헤드"],
   statistic: ["Show", "표시"],
   order: ["Sort", "정렬 기준"],
@@ -38,7 +43,7 @@ export const CENSUS = {
   tells_names: ["What it is called, by document", "문서마다 붙은 이름"],
   tells_numbers: ["Mean ± spread between documents, and their range", "평균 ± 문서 사이의 표준 편차, 그리고 범위"],
   of_tokens: ["{share} of all tokens", "전체 토큰의 {share}"],
-  over_documents: ["{name}, over {count} documents", "{name}, 문서 {count}개"],
+  over_documents: ["{name}, over {documents}", "{name}, {documents}"],
   over_queries: ["entropy / log n, over all queries", "엔트로피 / log n, 모든 쿼리"],
   over_distances: ["where its attention lies", "어텐션이 놓인 거리"],
   ahead: ["ahead", "뒤쪽 토큰"],
@@ -60,8 +65,8 @@ export const CENSUS = {
   difference: ["A − B", "A − B"],
   not_alike: ["B has no such head.", "B에는 이 헤드가 없습니다."],
   beside: ["B: {mean} ± {spread}", "B: {mean} ± {spread}"],
-  problems: ["{count} documents were not counted", "세지 못한 문서 {count}개"],
-  cut: ["{count} documents were cut off after {most} tokens", "문서 {count}개를 토큰 {most}개에서 잘랐습니다"],
+  problems: ["{documents} not counted", "세지 못한 {documents}"],
+  cut: ["{documents} cut off after {tokens}", "{documents}를 {tokens}에서 잘랐습니다"],
   reason_unreadable: ["cannot be read", "읽을 수 없음"],
   reason_empty: ["is empty", "비어 있음"],
   reason_too_long: ["is too long", "너무 김"],
@@ -81,6 +86,16 @@ export function tell(language, name, values = {}) {
   const said = CENSUS[name];
   if (!said) return say(language, name, values);
   return said[language === "ko" ? 1 : 0].replace(/\{(\w+)\}/gu, (whole, place) => String(values[place] ?? whole));
+}
+
+/**
+ * How many there are of something: English has a form for one, and one for any other number.
+ * @param {Language} language
+ * @param {"documents" | "tokens" | "shards"} what
+ * @param {number} count
+ */
+export function amount(language, what, count) {
+  return tell(language, `${what}_${count === 1 ? "one" : "many"}`, { count: counted(count) });
 }
 
 /**
