@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import typing
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, get_args
@@ -37,6 +39,9 @@ _known: dict[CodeType, Checks] = {}
 
 def install(modules: list[str]) -> None:
     """Check the calls of all functions of these modules, which are yet to be imported."""
+    if sys.version_info < (3, 12):  # before, what a protocol asks for was found anew for each `isinstance`
+        for name in ("_get_protocol_attrs", "_is_callable_members_only"):
+            setattr(typing, name, functools.cache(getattr(typing, name)))
     jaxtyping.jaxtyped = checked  # what the import hook writes above every function
     jaxtyping.install_import_hook(modules, "beartype.beartype")
 
