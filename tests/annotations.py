@@ -22,7 +22,9 @@ from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import AbstractArray, TypeCheckError, config
 
 _jaxtyped = jaxtyping.jaxtyped
-# clearhead warns in the name of whoever called it, and looks for that one behind jaxtyping (`checks.warn`).
+# clearhead warns in the name of whoever called it, and looks for that one behind jaxtyping (`checks.warn`); torch's
+# compiler then looks for this file under the same name.
+sys.modules["jaxtyping.annotations"] = sys.modules[__name__]
 __name__ = "jaxtyping.annotations"
 
 
