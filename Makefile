@@ -62,8 +62,9 @@ notebook: $(VENV)/docs ## run the tutorial in both languages into .ipynb files; 
 docs: $(VENV)/docs ## build the site, in both languages, as build/docs/html/index.html
 	$(BIN)/python -m docs.site $(ARGS)
 
+# Tests start more than a hundred processes, which need not compile each module again.
 test: $(VENV)/dev node_modules/installed ## run the whole test suite
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 sweep: $(VENV)/dev ## check new calls, drawn at random, against the textbook; ARGS="--calls 5000" for more
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.sweep $(ARGS)

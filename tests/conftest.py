@@ -17,6 +17,7 @@ import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import settings
+from tests import annotations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # no shapes, mypy reads their types, and a third of that room's time would go into reading them again at each call.
 SOURCE = Path(importlib.util.find_spec("clearhead").origin).parent
 ROOMS = {path.stem for path in SOURCE.iterdir() if not path.name.startswith("_")} - {"kernels", "practice", "py"}
-jaxtyping.install_import_hook([f"clearhead.{room}" for room in sorted(ROOMS)], "beartype.beartype")
+annotations.install([f"clearhead.{room}" for room in sorted(ROOMS)])
 
 # Drawn examples are the same from run to run, and a slow machine is not a failure. With --hypothesis-profile=new they
 # are others every time.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -141,15 +143,13 @@ class TestTheTextbook:
         q = np.zeros((n, 5))
         assert look(q, q).patterns().labels == zoo.name_pattern(np.full((n, n), 1 / n)).name
 
+    @pytest.mark.parametrize("with_ids", [False, True], ids=["positions", "tokens"])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
     @pytest.mark.parametrize("n", [7, 19, 83, 211])
-    @pytest.mark.parametrize("with_ids", [False, True], ids=["positions", "tokens"])
     def test_random_causal_heads(self, n, dtype, with_ids):
-        """200 heads from nearly even to nearly one key for each query, as a model has them."""
-        q, k = draw(200, n, 16).astype(dtype), draw(200, n, 16, seed=1).astype(dtype)
-        q *= np.geomspace(0.3, 12, 200)[:, None, None]
+        truth = truth_of_random_heads(n, dtype)
+        q, k = truth.problem.q, truth.problem.k
         ids = np.random.default_rng(2).integers(0, 1 + n // 4, n) if with_ids else None
-        truth = Truth(Problem(q, k, k, {"mask": masks.causal()}))
         truth.check_patterns(look(q, k, mask=masks.causal(), top_k=0, map_size=0).patterns(ids), ids)
 
     def test_the_mask_is_told_by_weights_that_never_look_ahead(self):
@@ -183,6 +183,14 @@ class TestTheTextbook:
     @given(row=rows())
     def test_on_drawn_calls(self, row: Row):
         check(row)
+
+
+@functools.lru_cache(maxsize=1)  # of tests that follow each other; the matrices are large
+def truth_of_random_heads(n: int, dtype: type[np.floating]) -> Truth:
+    """200 heads from nearly even to nearly one key for each query, as a model has them."""
+    q, k = draw(200, n, 16).astype(dtype), draw(200, n, 16, seed=1).astype(dtype)
+    q *= np.geomspace(0.3, 12, 200)[:, None, None]
+    return Truth(Problem(q, k, k, {"mask": masks.causal()}))
 
 
 def check(row: Row) -> None:

@@ -127,7 +127,11 @@ class Truth:
         self.padding = padding_by_mask(problem)
         wide = np.dtype(np.float64 if problem.kind == np.float32 else np.longdouble)
         self.weights, self.allowed, self.scored, self.score = self.matrix(wide)
-        self.exact = statistics(self.weights, self.allowed, map_size, self.padding)
+
+    @functools.cached_property
+    def exact(self) -> dict[str, np.ndarray]:
+        """Every statistic in the wide type; whoever asks for patterns alone does without."""
+        return statistics(self.weights, self.allowed, self.map_size, self.padding)
 
     def matrix(self, kind: np.dtype[Any], order: Any = slice(None)) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """The textbook's weights, which places are not masked and which score more than −inf, and the largest score.
