@@ -242,11 +242,14 @@ def test_a_word_shows_what_it_looks_at(open_page: Open, path, views):
     page = open_page(path, "l=1&h=2")
     page.locator(".word").nth(10).click()
     order = np.argsort(-views[1].row(10, 2), kind="stable")
-    chips = page.locator(".chip").all_inner_texts()
-    assert [chip.split()[0] for chip in chips[:3]] == [WORDS[k] for k in order[:3]]
+
+    def chips() -> list[list[str]]:
+        return [chip.split() for chip in page.locator(".chip").all_inner_texts()[:3]]
+
+    until(page, lambda: [chip[0] for chip in chips()] == [WORDS[k] for k in order[:3]])
     page.get_by_role("button", name="seen by").click()
     column = views[1].weights(2, cols=10)
-    assert page.locator(".chip").first.inner_text().split() == [WORDS[column.argmax()], f"{column.max():.2f}"]
+    until(page, lambda: chips()[0] == [WORDS[column.argmax()], f"{column.max():.2f}"])
 
 
 def test_dark_korean_and_narrow(open_page: Open, path):

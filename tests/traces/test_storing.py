@@ -122,6 +122,18 @@ def test_bfloat16_and_a_generation(tmp_path):
     same(loaded[0], trace[0])
 
 
+def test_a_sequence_of_nothing_but_padding(tmp_path):
+    model, ids = made("llama"), tokens(2)
+    real = torch.ones_like(ids)
+    real[1] = 0
+    with ch.trace(model) as trace, torch.no_grad():
+        model(ids, attention_mask=real)
+    trace.save(tmp_path / "x.safetensors")
+    loaded = ch.load_trace(tmp_path / "x.safetensors")
+    same(loaded.sequences[0][1], trace.sequences[0][1])
+    assert (loaded.sequences[1][1].n_q, loaded.sequences[1][1].n_k) == (0, 0)
+
+
 def test_written_as_the_model_runs(tmp_path):
     model = made("gemma3")
     given = inputs("gemma3", "left")

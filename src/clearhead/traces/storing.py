@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,7 @@ def _mask_arrays(mask: masks.Mask, sizes: masks.Sizes) -> dict[str, np.ndarray]:
     """A mask as arrays: the runs of keys that it leaves, or, where those are too many, a bit for each place."""
     runs = mask.ranges(sizes)
     if runs is not None:
-        low, high = (x.reshape(-1, *runs.low.shape[-2:]) for x in runs)
+        low, high = (x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:]) for x in runs)
         return {"low": low.astype(np.int32), "high": high.astype(np.int32)}
     allowed = mask.array(*sizes[:2], heads=sizes.heads)
     allowed = allowed[:1] if (allowed == allowed[:1]).all() else allowed
