@@ -22,8 +22,8 @@ def rank(v: Vectors, tile: Tile, first_key: ir.Value, count: ir.Value, best: ir.
 
     best: `count` rows of scores, −inf where there is none yet; best_keys: as many rows of integers of the same size.
     Four keys at a time are compared with the lowest score kept before the tile; those that may get in are noted down,
-    and put in their places afterwards, each in all lanes at once. To jump there straight away, which the processor
-    guesses wrong nearly every time, took twice as long: 14 ms instead of 6 at n = 4096, 8 heads.
+    and put in their places afterwards, each in all lanes at once. With that, and from the last place up (`_insert`),
+    ranking takes 6 ms instead of 14 under a causal mask at n = 4096, 8 heads.
     """
     builder = v.b
     stride = v.index(WIDEST * v.lanes * v.size)
