@@ -61,6 +61,7 @@ class Description:
     def __init__(self, call: Call, plan: Plan) -> None:
         self.call, self.plan = call, plan
         self.shape = (plan.splits, *call.batch_shape, call.kv_heads, plan.group)
+        self.axes = Axes((*(1,) * (AXES - len(self.shape)), *self.shape))
         self.alive: list[np.ndarray] = []
 
     def job(self, output: np.ndarray, lse: np.ndarray | None, sums: Sums | None = None) -> Job:
@@ -113,7 +114,7 @@ class Description:
             first_head=call.among.first if call.among else 0,
             own_heads=max(call.heads, 1),
             other_heads=call.among.of - call.heads if call.among else 0,
-            shape=Axes((*(1,) * (AXES - len(self.shape)), *self.shape)),
+            shape=self.axes,
             scale=call.scale / call.softcap if call.softcap else call.scale * LOG2E,
             true_scale=call.scale,
             softcap=call.softcap,

@@ -130,15 +130,19 @@ class Job(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What was computed from parts of the keys, to be joined: addresses of numbers that lie one after another."""
+    """What was computed from parts of the keys, to be joined."""
 
-    outputs: int  # (parts, rows, d_v)
-    sums: int  # (parts, rows): log Σ exp of each part
-    output: int  # (rows, d_v)
-    lse: int  # (rows,)
+    outputs: int  # the address of numbers that lie one after another, (parts, heads, n_q, d_v), and one vector of room
+    sums: int  # and of (parts, heads, n_q): log Σ exp of each part
+    spare: int  # one vector
+    output: Strided
+    lse: Strided
     parts: int
-    rows: int
+    heads: int  # batch entries × query heads
+    n_q: int
     d_v: int
+    folded: int  # 1, as what is joined has each head by itself
+    shape: Axes  # lengths of the leading axes, as the job has them
 
 
 class Panel(NamedTuple):

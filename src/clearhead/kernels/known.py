@@ -20,7 +20,8 @@ import numpy as np
 from clearhead.call import Call
 from clearhead.kernels.description import Arrays, address_of, packed_job, steps
 from clearhead.kernels.job import Job, Strided
-from clearhead.kernels.launch import FORWARD, empty_output, join_parts, operations, plan_of
+from clearhead.kernels.launch import FORWARD, empty_output, operations, plan_of
+from clearhead.kernels.parts import Joining
 from clearhead.kernels.plan import computed_as, forward_split
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
@@ -49,7 +50,8 @@ class Known(NamedTuple):
 
     work: Work
     words: array.array[int]  # its round, and behind it the job, packed
-    splits: int  # parts of the keys, whose results are joined
+    splits: int  # parts of the keys
+    joining: Joining | None  # how their results are joined, if there are several
     output: tuple[int, ...]  # the shape of its output
     strides: tuple[int, ...]  # how many numbers lie from one to the next along each axis of it
     heads_last: bool  # whether in memory it is (…, n_q, h, d_v)
@@ -67,6 +69,15 @@ class Known(NamedTuple):
 
     def fill(self, q: int, k: int, v: int, output: int, lse: int = 0, top: int = 0, total: int = 0) -> None:
         """Compute a call whose arrays lie at these addresses."""
+        if self.joining is None:
+            self._run(q, k, v, output, lse, top, total)
+            return
+        memory = self.joining.memory()
+        place = address_of(memory)
+        self._run(q, k, v, place, place + self.joining.sums, 0, 0)
+        self.joining.join(place, output, lse)
+
+    def _run(self, q: int, k: int, v: int, output: int, lse: int, top: int, total: int) -> None:
         words = self.words[:]
         words[JOB] = words.buffer_info()[0] + WORD * WORDS
         words[_QUERY], words[_KEY], words[_VALUE], words[_OUTPUT] = q, k, v, output
@@ -156,13 +167,7 @@ def attend(
     """The output, of this type, of a call whose arrays lie at these addresses, and its lse if it is wanted."""
     output = known.empty(kind)
     lse = np.empty(known.rows, known.kind) if wanted == LSE else None
-    if known.splits == 1:
-        known.fill(q, k, v, address_of(output), 0 if lse is None else address_of(lse))
-        return output, lse
-    outputs = np.empty((known.splits, *known.output), known.kind)
-    parts = np.empty((known.splits, *known.rows), known.kind)
-    known.fill(q, k, v, address_of(outputs), address_of(parts))
-    join_parts(outputs, parts, output, lse)
+    known.fill(q, k, v, address_of(output), 0 if lse is None else address_of(lse))
     return output, lse
 
 
@@ -176,16 +181,19 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
         return
     shape = (*call.lead, call.n_q, call.d_v)
     whole = empty_output(call, heads_last=heads_last)
-    output = whole if plan.splits == 1 else np.empty((plan.splits, *shape), call.kind)
-    lse = np.empty(output.shape[:-1], call.kind) if wanted >= LSE or plan.splits > 1 else None
-    sums = Sums.empty(output.shape[:-1], call.kind) if wanted >= SUMS else None
-    packed = packed_job(call, plan, Arrays.of(call, output, lse, sums))
+    lse = np.empty(shape[:-1], call.kind) if wanted >= LSE else None
+    sums = Sums.empty(shape[:-1], call.kind) if wanted >= SUMS else None
+    joining, arrays = None, (whole, lse)
+    if plan.splits > 1:
+        joining = Joining.of(call, plan, whole, lse)
+        arrays = joining.arrays(joining.memory())
+    packed = packed_job(call, plan, Arrays.of(call, *arrays, sums))
     seen = shape if call.has_heads else shape[1:]
     strides = tuple([stride // whole.itemsize for stride in whole.strides])[-len(seen) :]
     work = Work(FORWARD, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
     known = Known(
-        work, work.round() + packed, plan.splits, seen, strides, heads_last and call.has_heads, seen[:-1], shape[:-1],
-        call.kind, call.ranges,
+        work, work.round() + packed, plan.splits, joining, seen, strides, heads_last and call.has_heads, seen[:-1],
+        shape[:-1], call.kind, call.ranges,
     )  # fmt: skip
     calls.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))
     _found_family(key, call, known, (plan.splits, *call.batch_shape, call.kv_heads, plan.group))

@@ -11,15 +11,14 @@ import numpy as np
 
 from clearhead.call import Call
 from clearhead.kernels.description import Arrays, address_of, packed_job
-from clearhead.kernels.job import Parts
 from clearhead.kernels.machine_code import Kernel
+from clearhead.kernels.parts import Joining
 from clearhead.kernels.plan import Plan, computed_as, forward_plan, shape_of
 from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
 
 FORWARD = Kernel("clearhead.kernels.forward")
-JOIN = Kernel("clearhead.kernels.join", "join", numbers=1)
 
 
 class Result(NamedTuple):
@@ -80,30 +79,14 @@ def run(call: Call, output: np.ndarray, lse: np.ndarray | None, sums: Sums | Non
     if plan.splits == 1:
         _attend(call, plan, output, lse, sums)
         return
-    outputs = np.empty((plan.splits, *output.shape), call.kind)
-    parts = np.empty((plan.splits, *output.shape[:-1]), call.kind)
-    sums_of_parts = None if sums is None else Sums.empty(parts.shape, call.kind)
-    _attend(call, plan, outputs, parts, sums_of_parts)
-    join_parts(outputs, parts, output, lse)
+    joining = Joining.of(call, plan, output, lse)
+    memory = joining.memory()
+    outputs, of_rows = joining.arrays(memory)
+    sums_of_parts = None if sums is None else Sums.empty(of_rows.shape, call.kind)
+    _attend(call, plan, outputs, of_rows, sums_of_parts)
+    joining.join(address_of(memory), address_of(output), 0 if lse is None else address_of(lse))
     if sums is not None and sums_of_parts is not None:
         _join_sums(sums_of_parts, sums)
-
-
-def join_parts(outputs: np.ndarray, parts: np.ndarray, output: np.ndarray, lse: np.ndarray | None) -> None:
-    """Fill `output` and `lse` with what parts of the keys gave: (splits, *output.shape) and (splits, *lse.shape)"""
-    splits, d_v = len(outputs), output.shape[-1]
-    whole = np.empty((math.prod(output.shape[:-1]), d_v), outputs.dtype)
-    total = np.empty(whole.shape[0], outputs.dtype)
-    outputs, parts = np.ascontiguousarray(outputs), np.ascontiguousarray(parts)
-    packed = pack(
-        Parts(
-            address_of(outputs), address_of(parts), address_of(whole), address_of(total), splits, whole.shape[0], d_v
-        )
-    )  # fmt: skip
-    JOIN.function(outputs.dtype)(packed.buffer_info()[0])
-    output[...] = whole.reshape(output.shape)
-    if lse is not None:
-        lse[...] = total.reshape(lse.shape)
 
 
 def _join_sums(parts: Sums, whole: Sums) -> None:

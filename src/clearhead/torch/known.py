@@ -8,7 +8,6 @@ import torch
 
 from clearhead import kernels
 from clearhead.kernels.known import LSE, OUTPUT, SUMS, Known
-from clearhead.tensors import numpy_type, to_torch
 from clearhead.torch.derivative import KINDS, Inputs, Mask, differentiable
 from clearhead.torch.plain import key_of
 
@@ -36,9 +35,6 @@ def attend(
     if wanted == SUMS:
         return differentiable(Inputs(q, k, v, mask=mask, options=_options(scale, softcap), known=known))
     places = q.data_ptr(), k.data_ptr(), v.data_ptr()
-    if known.splits > 1:
-        joined, of_rows = kernels.known.attend(known, *places, numpy_type(q.dtype), wanted)
-        return to_torch(joined), None if of_rows is None else to_torch(of_rows)
     output = q.new_empty_strided(known.output, known.strides)  # making a tensor of an array would take 3 µs
     lse = q.new_empty(known.rows, dtype=KINDS[known.kind]) if wanted == LSE else None
     known.fill(*places, output.data_ptr(), 0 if lse is None else lse.data_ptr())
@@ -62,7 +58,7 @@ def recalled(
         return None
     key = key_of(q, k, v, mask, scale, softcap, OUTPUT)
     known = None if key is None else kernels.known.find(key)
-    if known is None or known.splits > 1 or not known.heads_last:
+    if known is None or not known.heads_last:
         return None
     *lead, heads, n_q, d_v = known.output
     rows = q.new_empty((*lead, n_q, heads, d_v))
