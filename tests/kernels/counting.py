@@ -23,7 +23,7 @@ _TASKS, _NANOSECONDS, _COUNTS = range(3)
 def count(like, address, memory, progress, most):
     """Add 1 to the word of each task, and write the task over this thread's scratch to see that it is its own."""
     done = 0
-    for task in taken(progress, peek_long(address + WORD * _TASKS), most):
+    for task in taken(progress, memory, peek_long(address + WORD * _TASKS), most):
         poke_long(memory, task)
         end = nanoseconds() + peek_long(address + WORD * _NANOSECONDS)
         while nanoseconds() < end:
@@ -51,6 +51,11 @@ class Counted:
         return list(self.words[_COUNTS:][: self.work.tasks])
 
     @property
+    def did(self) -> list[int]:
+        """Who did each task, by the scratch they used."""
+        return list(self.words[_COUNTS:][self.work.tasks :])
+
+    @property
     def threads(self) -> int:
-        """How many threads had a part in it, by the scratch they used."""
-        return len(set(self.words[_COUNTS:][self.work.tasks :]))
+        """How many threads had a part in it."""
+        return len(set(self.did))

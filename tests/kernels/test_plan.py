@@ -6,7 +6,8 @@ import pytest
 from clearhead import attention, masks, scaled_dot_product_attention
 from clearhead.call import prepare
 from clearhead.kernels import launch, plan
-from clearhead.kernels.plan import forward_plan, shape_of
+from clearhead.kernels.job import BLOCK
+from clearhead.kernels.plan import FEW_TASKS, LEAST_SPLIT, forward_plan, forward_split, shape_of
 from clearhead.kernels.target import PANEL, TARGET
 
 rng = np.random.default_rng(0)
@@ -68,3 +69,17 @@ def test_masks_of_one_shape_have_panels_of_their_own():
     for mask in (masks.causal(), masks.where(lambda b, h, i, j: j < 50), masks.key_lengths(50), masks.window(9)):
         expected = scaled_dot_product_attention(q, k, v, mask.array(70, 70, heads=2))[0]
         np.testing.assert_allclose(attention(q, k, v, mask), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 5, 15])
+@pytest.mark.parametrize("n_k", [1, 767, 768, 1024, 1535, 1536, 2048, 5000, 40_000])
+def test_parts_of_the_keys_are_large_and_not_too_many(tasks, n_k):
+    split = forward_split(n_k, tasks)
+    parts = -(-n_k // split)
+    assert parts <= max(n_k // LEAST_SPLIT, 1)
+    assert (parts - 1) * tasks < FEW_TASKS
+    assert parts == 1 or split % BLOCK == 0
+
+
+def test_keys_are_not_cut_into_a_part_and_a_rest():
+    assert [forward_split(n_k, 2) for n_k in (1024, 1535, 1536, 2048)] == [1152, 1536, 768, 1152]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from clearhead.kernels import schedule, teams
-from clearhead.kernels.rounds import JOINED
+from clearhead.kernels.rounds import FEW, JOINED
 from clearhead.kernels.teams import FIRST_PAUSE, LONGEST_PAUSE, Team, torchs_team
 
 from .counting import Counted
@@ -76,6 +76,25 @@ def test_every_task_is_done_once(operations, team, monkeypatch):
     assert counted.counts == [1] * 20
     assert set(rounds) == {2}
     assert len(rounds) >= (1 if operations == 1e7 else 10)
+
+
+@pytest.mark.parametrize("tasks", [FEW - 1, FEW, FEW + 1, 3 * FEW])
+@pytest.mark.parametrize("operations", [1e7, 1e12])
+def test_few_tasks_and_many(tasks, operations, team):
+    counted = Counted(tasks, operations=operations)
+    counted.run()
+    assert counted.counts == [1] * tasks
+
+
+def test_each_begins_with_tasks_of_its_own(team):
+    """So it finds in its cache what it had there in a call before; a thread that comes too late finds less to do."""
+    own = []
+    for _ in range(20):
+        counted = Counted(6, 2e-3)
+        counted.run()
+        assert counted.counts == [1] * 6
+        own.append([counted.did.index(x) for x in counted.did])
+    assert [0, 0, 0, 3, 3, 3] in own
 
 
 def test_ctrl_c_between_two_turns(team, monkeypatch):

@@ -63,6 +63,26 @@ def count_up(typing: Any, address: Any) -> Any:
 
 
 @intrinsic
+def mark_bits(typing: Any, address: Any, bits: Any) -> Any:
+    """Set bits of a shared word, and return what it held."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return builder.atomic_rmw("or", _place(builder, args[0]), args[1], "monotonic")
+
+    return types.intp(types.intp, types.intp), codegen
+
+
+@intrinsic
+def first_bit(typing: Any, bits: Any) -> Any:
+    """The number of the lowest bit that is set; there is one."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.intp(types.intp), codegen
+
+
+@intrinsic
 def raise_word(typing: Any, address: Any, value: Any) -> Any:
     """Let a shared word hold `value` if that is larger."""
 

@@ -68,7 +68,7 @@ def run(like, address, memory, progress, most):
     gathered = addressed(back.block, scratch.end)
     together = back.job.heads_per_task
     done = 0
-    for task in taken(progress, back.job.tasks, most):
+    for task in taken(progress, memory, back.job.tasks, most):
         for head in range(task * together, (task + 1) * together):
             differentiate(back, scratch, gathered, head)
         done += 1

@@ -60,10 +60,12 @@ def run(like, address, memory, progress, most):
     """Take up to `most` tasks of the Job at an address and do them in the scratch at `memory`; returns how many."""
     job = view(Job, like, address)
     scratch = addressed(job.scratch, memory)
+    splits = job.tasks // (job.heads * job.panels)
     done = 0
-    for task in taken(progress, job.tasks, most):
+    for task in taken(progress, memory, job.tasks, most):
+        number, part = task // splits, task % splits  # all parts of a head's keys, then the next head
         # the last panel first: under a causal mask it has the most to do
-        attend(job, scratch, task // job.panels, job.panels - 1 - task % job.panels)
+        attend(job, scratch, part * job.heads + number // job.panels, job.panels - 1 - number % job.panels)
         done += 1
     return done
 

@@ -158,16 +158,11 @@ def attend_arrays(
     known: Known, q: np.ndarray, k: np.ndarray, v: np.ndarray, wanted: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The output of a call on arrays, and its lse if it is wanted."""
-    return attend(known, address_of(q), address_of(k), address_of(v), q.dtype, wanted)
-
-
-def attend(
-    known: Known, q: int, k: int, v: int, kind: np.dtype[Any], wanted: int
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """The output, of this type, of a call whose arrays lie at these addresses, and its lse if it is wanted."""
-    output = known.empty(kind)
+    output = known.empty(q.dtype)
     lse = np.empty(known.rows, known.kind) if wanted == LSE else None
-    known.fill(q, k, v, address_of(output), 0 if lse is None else address_of(lse))
+    known.fill(
+        address_of(q), address_of(k), address_of(v), address_of(output), 0 if lse is None else address_of(lse)
+    )  # fmt: skip
     return output, lse
 
 

@@ -73,7 +73,7 @@ def run(like, address, memory, progress, most):
     scratch = addressed(job.scratch, memory)
     notes = addressed(watch.notes, scratch.end)
     done = 0
-    for task in taken(progress, job.tasks, most):
+    for task in taken(progress, memory, job.tasks, most):
         part = task % watch.parts
         for number in range(part * watch.part_panels, min((part + 1) * watch.part_panels, job.panels)):
             watch_panel(watch, scratch, notes, panel_of(job, task // watch.parts, number))

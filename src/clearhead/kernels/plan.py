@@ -105,7 +105,8 @@ def forward_plan(shape: Shape) -> Plan:
 def forward_split(n_k: int, tasks: int) -> int:
     """How many keys a task of the forward pass has, if there would be so many tasks with all keys in each.
 
-    No part is much smaller than the others, or one thread would wait for another.
+    There are no more parts than whole ones of LEAST_SPLIT: 1,024 keys are not cut into 768 and a rest, for which one
+    thread would wait.
     """
     parts = min(math.ceil(FEW_TASKS / max(tasks, 1)), max(n_k // LEAST_SPLIT, 1))
     return _keys_of(n_k, parts, LEAST_SPLIT)

@@ -16,7 +16,7 @@ from clearhead.kernels.structs import WORD, first_word
 class Round(NamedTuple):
     """A call, or as much of it as is done between two looks at whether Ctrl-C was pressed."""
 
-    next: int  # the task to be taken next; with `stop`, what a kernel knows as its progress
+    next: int  # which tasks are taken: see `tasks`; with `stop`, what a kernel knows as its progress
     stop: int  # not 0: take no more
     kernel: int  # its address
     job: int  # the address of its description
@@ -28,14 +28,17 @@ class Round(NamedTuple):
     latest: int  # when the last of them did, in nanoseconds
     given: int  # how many of the crew were told of it
     done: int  # how many of those have done their part
+    number: int  # the address of a function that tells each thread of a team its number
 
 
 # Which word each is, and how many there are.
-NEXT, STOP, JOB, MEMORY, MOST, PLACES, JOINED, LATEST, GIVEN, DONE = (
+NEXT, STOP, JOB, MEMORY, MOST, PLACES, JOINED, LATEST, GIVEN, DONE, NUMBER = (
     first_word(Round, name)
-    for name in ("next", "stop", "job", "memory", "most", "places", "joined", "latest", "given", "done")
+    for name in ("next", "stop", "job", "memory", "most", "places", "joined", "latest", "given", "done", "number")
 )
 WORDS = len(Round._fields)
+
+FEW = 62  # tasks of which it is known one by one whether they are taken
 
 # One of the crew waits at its post. Its first word says what it does, or is the address of a round it is to join; its
 # second whether it is still to be woken.

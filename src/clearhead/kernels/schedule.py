@@ -21,7 +21,7 @@ from clearhead import checks
 from clearhead.kernels import teams
 from clearhead.kernels.crew import Crew, crew
 from clearhead.kernels.machine_code import Kernel
-from clearhead.kernels.rounds import GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round
+from clearhead.kernels.rounds import FEW, GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round
 from clearhead.kernels.structs import WORD
 from clearhead.kernels.teams import Team, torchs_team
 
@@ -100,7 +100,7 @@ def scratch(size: int) -> int:
 class Work:
     """What is to be done, as far as it is the same in all calls like one."""
 
-    __slots__ = ("alone", "kernel", "large", "room", "run", "shared", "tasks", "turn")
+    __slots__ = ("alone", "every", "kernel", "large", "room", "run", "shared", "tasks", "turn")
 
     def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
         """`tasks` that take so many operations together, in each thread with so many bytes of scratch.
@@ -108,6 +108,7 @@ class Work:
         kernel: of the addresses of its description, of scratch, of its progress, and the most tasks → tasks done
         """
         self.kernel, self.run, self.tasks, self.room = kernel.address(kind), kernel.function(kind), tasks, room
+        self.every = (1 << tasks) - 1 if tasks <= FEW else tasks  # what a round's `next` has reached when all are taken
         self._takes(operations)
 
     def _takes(self, operations: float) -> None:
@@ -126,7 +127,7 @@ class Work:
         """What the threads share that do the job at an address. The words of the job itself may be added behind."""
         words = Round(
             next=0, stop=0, kernel=self.kernel, job=job, memory=0, room=self.room,
-            most=self.turn, places=0, joined=0, latest=0, given=0, done=0,
+            most=self.turn, places=0, joined=0, latest=0, given=0, done=0, number=0,
         )  # fmt: skip
         return array.array("q", words)
 
@@ -137,7 +138,7 @@ def spread(work: Work, words: array.array[int]) -> None:
     if team is not None and threads > 1 and team.is_worth(work.alone):
         words[MEMORY], words[PLACES] = scratch(threads * work.room), threads
         team.run(words, threads)
-        while words[NEXT] < work.tasks:  # between two turns nobody is at it, so Ctrl-C may end it here
+        while words[NEXT] < work.every:  # between two turns nobody is at it, so Ctrl-C may end it here
             words[JOINED] = 0
             team.run(words, threads)
         return

@@ -29,6 +29,17 @@ from clearhead.kernels.structs import WORD
 
 
 @intrinsic
+def call_number(typing: Any, place: Any) -> Any:
+    """What the C function at an address, without arguments, returns."""
+
+    def codegen(context: Any, builder: ir.IRBuilder, _: Any, args: Any) -> Any:
+        function = builder.inttoptr(args[0], ir.FunctionType(ir.IntType(32), []).as_pointer())
+        return builder.sext(builder.call(function, []), I64)
+
+    return types.intp(types.intp), codegen
+
+
+@intrinsic
 def call_kernel(typing: Any, place: Any, job: Any, memory: Any, progress: Any, most: Any) -> Any:
     """Call the kernel at an address."""
 
@@ -41,20 +52,26 @@ def call_kernel(typing: Any, place: Any, job: Any, memory: Any, progress: Any, m
 
 
 @helper
-def join_in(address):
-    """Do tasks of a round until there are no more."""
+def take_part(address, place):
+    """Do tasks of a round until there are no more, as the one at this place."""
     shared = view(Round, 0.0, address)
-    place = count_up(address + WORD * JOINED)
     if place < shared.places:
         raise_word(address + WORD * LATEST, nanoseconds())
         memory = shared.memory + place * shared.room
         call_kernel(shared.kernel, shared.job, memory, address, shared.most)
 
 
+@helper
+def join_in(address):
+    """The same at the next place that is free."""
+    take_part(address, count_up(address + WORD * JOINED))
+
+
 @kernel
 def as_one_of_a_team(address):
-    """What each thread of a team calls, the caller among them."""
-    join_in(address)
+    """What each thread of a team calls, the caller among them: each has its own place, the same in every round."""
+    count_up(address + WORD * JOINED)
+    take_part(address, call_number(view(Round, 0.0, address).number))
     return 0
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.kernels.machine_code import Kernel
-from clearhead.kernels.rounds import CLOCK, LATEST
+from clearhead.kernels.rounds import CLOCK, LATEST, NUMBER
 
 MEMBER = Kernel("clearhead.kernels.serving", "as_one_of_a_team", numbers=1)
 PROMPT = 50_000  # nanoseconds: a team that begins so soon is neither asleep nor kept from its cores
@@ -36,6 +36,7 @@ class Team:
         self.parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
         self.parallel.restype = None
         self.size: Any = ctypes.PyDLL(path).omp_get_max_threads  # for this thread, as torch.set_num_threads has set it
+        self.number = ctypes.cast(ctypes.CDLL(path).omp_get_thread_num, ctypes.c_void_p).value or 0
         self.last = self.delay = 0  # how late it was, and the smaller of the last two: one delay is an accident
         self.pause = FIRST_PAUSE
         self.passed_by = 0
@@ -58,6 +59,7 @@ class Team:
     def run(self, words: array.array[int], threads: int) -> None:
         """Let the team, which is of so many threads, do a round, and see how late the last of them joined in."""
         member, address = self.member, words.buffer_info()[0]
+        words[NUMBER] = self.number
         began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         self.parallel(member, address, threads, 0)
         self.note(words[LATEST] - began)

@@ -54,7 +54,7 @@ def run(like, address, memory, progress, most):
     scratch = addressed(job.scratch, memory)
     cell = addressed(window.cell, scratch.end)
     done = 0
-    for task in taken(progress, job.tasks, most):
+    for task in taken(progress, memory, job.tasks, most):
         part = task % window.parts
         for number in range(part * window.part_panels, min((part + 1) * window.part_panels, job.panels)):
             weigh_panel(window, scratch, cell, panel_of(job, task // window.parts, number))
