@@ -6,8 +6,9 @@ import pytest
 from clearhead import attention, masks, scaled_dot_product_attention
 from clearhead.call import prepare
 from clearhead.kernels import launch, plan
+from clearhead.kernels.gradients import gradients
 from clearhead.kernels.job import BLOCK
-from clearhead.kernels.plan import FEW_TASKS, LEAST_SPLIT, forward_plan, forward_split, shape_of
+from clearhead.kernels.plan import FEW_TASKS, LEAST_SPLIT, backward_plan, forward_plan, forward_split, shape_of
 from clearhead.kernels.target import PANEL, TARGET
 
 rng = np.random.default_rng(0)
@@ -56,7 +57,7 @@ def test_the_width_of_a_panel_changes_no_bit(mask, monkeypatch):
     for vectors in (1, PANEL):
         own = forward_plan.__wrapped__
         monkeypatch.setattr(launch, "forward_plan", own)
-        monkeypatch.setattr(plan, "_forward_vectors", lambda *_, vectors=vectors: vectors)
+        monkeypatch.setattr(plan, "_panel_vectors", lambda *_, vectors=vectors: vectors)
         assert launch.plan_of(call).vectors == vectors
         found.append(launch.compute(call))
     for one, other in zip(*found, strict=True):
@@ -83,3 +84,22 @@ def test_parts_of_the_keys_are_large_and_not_too_many(tasks, n_k):
 
 def test_keys_are_not_cut_into_a_part_and_a_rest():
     assert [forward_split(n_k, 2) for n_k in (1024, 1535, 1536, 2048)] == [1152, 1536, 768, 1152]
+
+
+def gradients_of(q, k, v, mask):
+    call = prepare(q, k, v, lse=True, mask=mask)
+    output, lse, sums = launch.compute_with_sums(call)
+    return gradients(call, output, lse, v, sums=sums, shapes=[x.shape for x in (q, k, v)], of_bias=False)[:3]
+
+
+def test_gradients_under_masks_of_one_shape_have_panels_of_their_own():
+    inputs = [rng.standard_normal((2, 70, 8), dtype=np.float32) for _ in range(3)]
+    for mask in (masks.causal(), masks.key_lengths(50), masks.window(9), None):
+        expected = gradients_of(*(x.astype(np.float64) for x in inputs), mask)
+        for one, other in zip(gradients_of(*inputs, mask), expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-5)
+
+
+def test_under_a_causal_mask_panels_of_the_backward_pass_are_narrow():
+    narrow, wide = (backward_plan(shape_of(call_of(200, 200, mask)), False).vectors for mask in (masks.causal(), None))
+    assert narrow == min(TARGET.narrow, wide)

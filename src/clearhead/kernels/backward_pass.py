@@ -101,7 +101,7 @@ class Pass:
     def packed(self, of_call: description.Arrays, own: Arrays) -> array.array[int]:
         """What the kernel is told. Where a pass like it was packed before, only addresses, seed and place are new."""
         seen = tuple([None if x is None else (x.shape, x.strides) for x in own])
-        like_it = description.likeness(self.call, of_call), seen, self.shared
+        like_it = description.likeness(self.call, of_call), seen, self.shared, self.plan.vectors
         known = _packed.get(like_it)
         if known is None:
             known = pack(self._description(of_call, own))
