@@ -110,7 +110,7 @@ def attention(
         TypeError: an array is not of floats, or the mask is neither a mask, boolean nor float.
         ValueError: shapes do not fit together, or `strict` and the call would be slow.
     """
-    key, wanted = None, kernels.known.LSE if return_lse else kernels.known.OUTPUT
+    key, wanted = None, kernels.known_call.LSE if return_lse else kernels.known_call.OUTPUT
     if bias is None and sinks is None and part is None and not dropout:
         key = kernels.known.key_of(q, k, v, mask, scale, softcap, wanted)
         known = None if key is None else kernels.known.find(key)

@@ -176,3 +176,54 @@ class TestAGrowingCache:
             k, v = keys[:, :, :n], values[:, :, :n]
             expected = self.new(monkeypatch, q, k, v, mask=masks.causal())
             np.testing.assert_equal(clearhead.attention(q, k, v, mask=masks.causal()), expected)
+
+
+class TestOtherRuns:
+    """Only the runs of keys that a mask leaves are new, as with padding: nothing is prepared again."""
+
+    SHAPES = (3, 4, 40, 8), (3, 2, 40, 8), (3, 2, 40, 8)
+
+    @pytest.mark.parametrize("with_", [lambda m: m, lambda m: m & masks.causal(), lambda m: masks.prefix(30) & m])
+    def test_it_gives_the_bits_of_a_new_call(self, with_, monkeypatch):
+        q, k, v = arrays(*self.SHAPES)
+        lengths = [[40, 3, 17], [7, 2, 39], [40, 40, 40]]
+        expected = []
+        for each in lengths:
+            kernels.known.calls.forget()
+            kernels.known.kin.forget()
+            expected.append(clearhead.attention(q, k, v, with_(masks.key_lengths(each))))
+        monkeypatch.setattr(kernels.launch, "compute", None)
+        for each, wanted in zip(lengths, expected, strict=True):
+            np.testing.assert_array_equal(clearhead.attention(q, k, v, with_(masks.key_lengths(each))), wanted)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            masks.key_lengths([5, 6, 40]) & masks.dilated(3),
+            masks.key_lengths([5, 6, 40]) & masks.where(lambda b, h, i, j: (i + j) % 2 == 0),
+            masks.key_lengths([5, 6, 40]) & masks.array(np.tri(40, dtype=bool)),
+            masks.key_lengths([0, 0, 0]),
+            masks.key_lengths(7),
+            masks.window(4) | masks.prefix(2),
+        ],
+        ids=repr,
+    )
+    def test_masks_that_say_more_or_lie_otherwise(self, other):
+        q, k, v = arrays(*self.SHAPES)
+        for mask in (masks.key_lengths([40, 3, 17]), other, masks.key_lengths([9, 9, 9]), other):
+            seen = mask.array(40, 40, batch_shape=(3,), heads=4)
+            expected = clearhead.attention(q, k, v, seen)
+            np.testing.assert_array_equal(clearhead.attention(q, k, v, mask), expected)
+
+    def test_where_the_panels_would_be_of_another_width(self):
+        """Under a causal mask they are narrow, but not where each query sees as many keys as the one before."""
+        q, k, v = arrays((1, 2, 70, 8), (1, 2, 70, 8), (1, 2, 70, 8))
+        for mask in (masks.causal(), masks.causal(offset=100), masks.causal(offset=-100), masks.causal(offset=3)):
+            expected = clearhead.scaled_dot_product_attention(q, k, v, mask.array(70, 70))[0]
+            np.testing.assert_allclose(clearhead.attention(q, k, v, mask), expected, atol=1e-5)
+
+    def test_lengths_that_do_not_fit(self):
+        q, k, v = arrays(*self.SHAPES)
+        clearhead.attention(q, k, v, masks.key_lengths([40, 3, 17]))
+        with pytest.raises(ValueError, match="lengths"):
+            clearhead.attention(q, k, v, masks.key_lengths([40, 3]))

@@ -200,3 +200,20 @@ def test_split_keys_lie_alike():
     first, again = attention(q, k, k), attention(q, k, k)
     assert first.stride() == again.stride()
     assert torch.equal(first, again)
+
+
+@pytest.mark.parametrize("joined", [lambda m: m, lambda m: m & masks.causal()], ids=["lengths", "and causal"])
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_the_masks_of_batches_with_padding(joined, kind, nothing_known, no_gradients_known, monkeypatch):
+    """Each step brings other lengths, and nothing is prepared again; the bits are those of a new call."""
+    inputs = tensors(*SHAPES, kind=kind)
+    lengths = [[5, 7], [3, 1], [7, 7]]
+    expected = []
+    for each in lengths:
+        for memory in (nothing_known, no_gradients_known, kernels.known.kin, kernels.known_gradients.kin):
+            memory.forget()
+        expected.append(gradients(inputs, joined(masks.key_lengths(each))))
+    monkeypatch.setattr(derivative, "prepared", None)
+    for each, wanted in zip(lengths, expected, strict=True):
+        for one, other in zip(gradients(inputs, joined(masks.key_lengths(each))), wanted, strict=True):
+            assert torch.equal(one, other)

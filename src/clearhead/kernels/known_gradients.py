@@ -13,15 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
+from clearhead.kernels import known
 from clearhead.kernels.backward_job import Backward
 from clearhead.kernels.backward_pass import BACKWARD, Pass
+from clearhead.kernels.description import address_of
 from clearhead.kernels.job import Job
-from clearhead.kernels.known import LONGEST, MOST
+from clearhead.kernels.known import LONGEST, MOST, MOST_FAMILIES
+from clearhead.kernels.known_call import AT_HIGH, AT_LOW, SUMS
+from clearhead.kernels.plan import Plan, Shape, backward_plan, runs_on, shape_of
+from clearhead.kernels.relatives import kin_of, lie_alike
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
 from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import WORD, first_word
 from clearhead.kernels.sums import Sums
+from clearhead.masks import Ranges
 
 # Where a pass has its addresses, behind the words of its round; it begins with a job.
 _QUERY, _KEY, _VALUE, _OUTPUT, _TOP, _TOTAL = (
@@ -54,7 +60,7 @@ class KnownGradients(NamedTuple):
     words: array.array[int]  # its round, and behind it the pass, packed
     splits: int  # parts of the keys, over which the queries' gradient is summed
     kind: np.dtype[Any]  # in which it is computed
-    alive: Any  # what is pointed to besides the arrays whose addresses are filled in
+    runs: Ranges | None  # the keys that its mask leaves to each query, to which the packed pass points
 
     def fill(self, at: Addresses) -> None:
         """Fill the gradients of a pass whose arrays lie there."""
@@ -66,7 +72,41 @@ class KnownGradients(NamedTuple):
         spread(self.work, words)
 
 
+class Kin(NamedTuple):
+    """Passes whose masks leave other runs of keys to the queries: see `relatives`."""
+
+    known: KnownGradients  # one of them
+    shape: Shape
+    plan: Plan
+
+
 passes: Remembered[KnownGradients] = Remembered(MOST)
+kin: Remembered[Kin] = Remembered(MOST_FAMILIES)
+
+
+def find(key: Any) -> KnownGradients | None:
+    """What is known of a pass, by its key: it is like one before, or has other runs of keys."""
+    found = passes.get(key)
+    if found is None and (found := _with_other_runs(key)) is not None:
+        _keep(key, found)
+    return found
+
+
+def _with_other_runs(key: Any) -> KnownGradients | None:
+    """What is known of a kin's pass. The runs are those of the call, of which the same is known."""
+    relatives, call = kin.get(kin_of(key)), known.calls.get((*key[:-1], SUMS))
+    if relatives is None or call is None or call.runs is None or not call.only_runs:
+        return None
+    seen = relatives.shape._replace(seen=runs_on(*call.runs))
+    if not lie_alike(call.runs, relatives.known.runs) or backward_plan(seen, False) != relatives.plan:
+        return None
+    words = relatives.known.words[:]
+    words[AT_LOW], words[AT_HIGH] = address_of(call.runs.low), address_of(call.runs.high)
+    return relatives.known._replace(words=words, runs=call.runs)
+
+
+def _keep(key: Hashable, found: KnownGradients) -> None:
+    passes.keep(key, found, 0 if found.runs is None else sum(x.nbytes for x in found.runs))
 
 
 def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient: np.ndarray) -> None:
@@ -82,5 +122,7 @@ def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient
         return
     work = Work(BACKWARD, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
     packed = whole.packed(*whole.arrays())
-    known = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
-    passes.keep(key, known, 0 if call.ranges is None else sum(x.nbytes for x in call.ranges))
+    found = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
+    _keep(key, found)
+    if call.ranges is not None and call.period == 1:
+        kin.keep(kin_of(key), Kin(found, shape_of(call), whole.plan))

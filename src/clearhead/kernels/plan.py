@@ -79,11 +79,11 @@ def shape_of(call: Call) -> Shape:
     return Shape(
         call.n_q, call.n_k, call.q.shape[-1], call.d_v, math.prod(call.batch_shape), call.heads, call.kv_heads,
         call.kind.itemsize, 0 if call.ranges is None else call.ranges.low.shape[-2], computed_as(call) == PAIRS,
-        0 if call.ranges is None else _seen(*call.ranges),
+        0 if call.ranges is None else runs_on(*call.ranges),
     )  # fmt: skip
 
 
-def _seen(low: np.ndarray, high: np.ndarray) -> int:
+def runs_on(low: np.ndarray, high: np.ndarray) -> int:
     """How many keys the last query sees in the first head's runs (…, runs, n_q); 0 unless it sees later ones."""
     if low.shape[-2] != 1 or low.shape[-1] < 2 or not low.size:
         return 0

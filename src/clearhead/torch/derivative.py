@@ -14,7 +14,7 @@ import torch
 
 from clearhead import kernels, masks
 from clearhead.call import Call, prepare
-from clearhead.kernels.known import Known
+from clearhead.kernels.known_call import Known
 from clearhead.kernels.known_gradients import Addresses, KnownGradients
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.biases import constant
@@ -196,7 +196,7 @@ def derived(inputs: Inputs, results: Results, given: Given) -> tuple[torch.Tenso
     """The gradients of q, k, v, bias, table and sinks that are wanted, from those of the output and of the lse."""
     gradient = torch.zeros_like(results.output) if given.gradient is None else given.gradient
     key = _key_of(inputs, results, gradient) if given.lse_gradient is None else None
-    if key is not None and (known := kernels.known_gradients.passes.get(key)) is not None:
+    if key is not None and (known := kernels.known_gradients.find(key)) is not None:
         filled = _filled_gradients(known, inputs, results, gradient)
         return *(x if need else None for x, need in zip(filled, given.wanted, strict=False)), None, None, None
     call, sums = prepared(inputs, again=True), kernels.sums.Sums(to_numpy(results.top), to_numpy(results.total))

@@ -17,7 +17,7 @@ from clearhead import checks, kernels, masks, names
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import Options, Part, checked_part, refuse_slow
 from clearhead.kernels.explanation import Explanation
-from clearhead.kernels.known import LSE, OUTPUT, SUMS
+from clearhead.kernels.known_call import LSE, OUTPUT, SUMS
 from clearhead.tensors import to_numpy
 from clearhead.torch import fallback
 from clearhead.torch.biases import RelativeBias, constant

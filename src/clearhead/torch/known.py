@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from clearhead import kernels
-from clearhead.kernels.known import LSE, OUTPUT, SUMS, Known
+from clearhead.kernels.known_call import LSE, OUTPUT, SUMS, Known
 from clearhead.torch.derivative import KINDS, Inputs, Mask, differentiable
 from clearhead.torch.plain import key_of
 
