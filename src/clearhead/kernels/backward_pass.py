@@ -154,8 +154,8 @@ class Pass:
             return None
         *own, n_q, n_k = self._bias_shape()
         if self.shared:
-            return np.zeros((*own, n_q, n_k), kind)
-        return np.zeros((self.plan.splits if n_k == 1 else 1, *lead, n_q, n_k), kind)
+            return zeros((*own, n_q, n_k), kind)
+        return zeros((self.plan.splits if n_k == 1 else 1, *lead, n_q, n_k), kind)
 
     def _strided_bias(self, described: description.Description, x: np.ndarray) -> Strided:
         if self.call.table is not None:
@@ -176,6 +176,17 @@ class Pass:
             return x
         x = x[0] if len(x) == 1 else x.sum(axis=0)
         return summed(x.reshape(*self.call.lead, *x.shape[-2:]), shape)
+
+
+def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
+    """An array of zeros that are written, not promised.
+
+    What NumPy promises is mapped in page by page when it is first touched, and by a kernel that goes through it row by
+    row from two threads: that took as long as the backward pass itself. What it hands out empty lies in large pages.
+    """
+    x = np.empty(shape, kind)
+    x.fill(0)
+    return x
 
 
 def at_least_2d(shape: tuple[int, ...]) -> tuple[int, ...]:
