@@ -66,10 +66,13 @@ def run(like, address, memory, progress, most):
     back = view(Backward, like, address)
     scratch = addressed(back.job.scratch, memory)
     gathered = addressed(back.block, scratch.end)
-    together = back.job.heads_per_task
+    heads, together = back.job.heads, back.job.heads_per_task
+    splits = back.job.tasks * together // heads
     done = 0
     for task in taken(progress, memory, back.job.tasks, most):
-        for head in range(task * together, (task + 1) * together):
+        # all parts of a head's keys, then the next head: under a causal mask one part has more to do than another
+        first = task // splits * together + task % splits * heads
+        for head in range(first, first + together):
             differentiate(back, scratch, gathered, head)
         done += 1
     return done
