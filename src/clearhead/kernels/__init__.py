@@ -6,9 +6,10 @@ From Python, with a checked call in hand:
     gradients    from an output's gradient to its inputs'   schedule     who does the work; Ctrl-C
     observation  what is seen of a call on the way          forecast     what a call would do, without doing it
     recompute    any weight once more, and windows pooled   explanation  the same, as data and in words
-    join         joining what parts of the keys gave        sums         what weights are computed from again
+    parts        what parts of the keys gave, joined        sums         what weights are computed from again
     description  a call's arrays, as a kernel is told them   known        calls like one before
     backward_pass  the same for its backward pass           known_gradients  and backward passes
+    known_call   what is the same in all of them            relatives    and calls that differ in little
     teams        torch's threads, and how late they are     crew         threads of our own, awake for a moment
     machine_code  kernels from the disk, or compiled        target       what is compiled for: how wide vectors are
     announcement  telling who waits for that                remembering  what was worked out before
@@ -19,6 +20,7 @@ Kernels, each of which takes tasks from a queue:
     backward     blocks of keys against panels of queries
     observe      the forward pass, with statistics read off every tile
     windows      weights of some queries on some keys, computed again
+    join         what parts of the keys gave, as one
 
 What they are made of:
 
@@ -45,5 +47,15 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules={"forecast", "gradients", "known", "known_gradients", "launch", "observation", "recompute", "sums"},
+    submodules={
+        "forecast",
+        "gradients",
+        "known",
+        "known_call",
+        "known_gradients",
+        "launch",
+        "observation",
+        "recompute",
+        "sums",
+    },
 )
