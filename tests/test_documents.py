@@ -181,7 +181,9 @@ def test_each_call_walks_through_the_rooms_it_is_said_to(tmp_path, capsys):
         call()  # what is loaded or kept on the first time is not part of the way
         if not name.endswith("again"):
             clearhead.kernels.known.calls.forget()
+            clearhead.kernels.known.kin.forget()
             clearhead.kernels.known_gradients.passes.forget()
+            clearhead.kernels.known_gradients.kin.forget()
         assert rooms_entered(call) == told[name], name
 
 

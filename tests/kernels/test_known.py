@@ -4,10 +4,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.forgetful import Forgetful
 
 import clearhead
 from clearhead import kernels, masks
+from clearhead.call import prepare
+from clearhead.kernels.job import Job
+from clearhead.kernels.plan import forward_plan, shape_of
 from clearhead.kernels.remembering import Remembered
+from clearhead.kernels.rounds import WORDS
+from clearhead.kernels.structs import first_word
+from clearhead.kernels.target import PANEL, TARGET
 
 rng = np.random.default_rng(0)
 
@@ -18,9 +25,10 @@ def arrays(*shapes, kind=np.float32):
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    calls = Remembered(512)
+    calls = Forgetful(512)
     monkeypatch.setattr(kernels.known, "calls", calls)
     monkeypatch.setattr(kernels.known, "families", Remembered(64))
+    monkeypatch.setattr(kernels.known, "kin", calls.relatives)
     return calls
 
 
@@ -131,6 +139,7 @@ class TestAGrowingCache:
         with monkeypatch.context() as forgetting:
             forgetting.setattr(kernels.known, "calls", Remembered(512))
             forgetting.setattr(kernels.known, "families", Remembered(64))
+            forgetting.setattr(kernels.known, "kin", Remembered(64))
             return clearhead.attention(q, k, v, **options)
 
     @pytest.mark.parametrize("copied", [True, False], ids=["copied", "a view of its room"])
@@ -190,40 +199,70 @@ class TestOtherRuns:
         expected = []
         for each in lengths:
             kernels.known.calls.forget()
-            kernels.known.kin.forget()
             expected.append(clearhead.attention(q, k, v, with_(masks.key_lengths(each))))
         monkeypatch.setattr(kernels.launch, "compute", None)
         for each, wanted in zip(lengths, expected, strict=True):
             np.testing.assert_array_equal(clearhead.attention(q, k, v, with_(masks.key_lengths(each))), wanted)
 
     @pytest.mark.parametrize(
-        "other",
+        ("first", "other"),
         [
-            masks.key_lengths([5, 6, 40]) & masks.dilated(3),
-            masks.key_lengths([5, 6, 40]) & masks.where(lambda b, h, i, j: (i + j) % 2 == 0),
-            masks.key_lengths([5, 6, 40]) & masks.array(np.tri(40, dtype=bool)),
-            masks.key_lengths([0, 0, 0]),
-            masks.key_lengths(7),
-            masks.window(4) | masks.prefix(2),
+            (masks.key_lengths([40, 3, 17]) & masks.dilated(1), masks.key_lengths([5, 6, 40]) & masks.dilated(3)),
+            (masks.documents([0] * 40), masks.documents([0] * 10 + [1] * 10 + [0] * 20)),
+            (masks.documents([0] * 40), masks.documents([0, 1] * 20)),
+            (masks.key_lengths([40, 3, 17]), masks.key_lengths([0, 0, 0])),
+            (masks.key_lengths([40, 3, 17]), masks.key_lengths(7)),
+            (masks.causal(), masks.window(4)),
         ],
         ids=repr,
     )
-    def test_masks_that_say_more_or_lie_otherwise(self, other):
+    def test_masks_of_the_same_kinds_that_say_more_or_lie_otherwise(self, first, other, nothing_known):
         q, k, v = arrays(*self.SHAPES)
-        for mask in (masks.key_lengths([40, 3, 17]), other, masks.key_lengths([9, 9, 9]), other):
+        for mask in (first, other, first, other):
             seen = mask.array(40, 40, batch_shape=(3,), heads=4)
             expected = clearhead.attention(q, k, v, seen)
             np.testing.assert_array_equal(clearhead.attention(q, k, v, mask), expected)
 
-    def test_where_the_panels_would_be_of_another_width(self):
+    def test_where_the_panels_would_be_of_another_width(self, nothing_known):
         """Under a causal mask they are narrow, but not where each query sees as many keys as the one before."""
         q, k, v = arrays((1, 2, 70, 8), (1, 2, 70, 8), (1, 2, 70, 8))
-        for mask in (masks.causal(), masks.causal(offset=100), masks.causal(offset=-100), masks.causal(offset=3)):
-            expected = clearhead.scaled_dot_product_attention(q, k, v, mask.array(70, 70))[0]
-            np.testing.assert_allclose(clearhead.attention(q, k, v, mask), expected, atol=1e-5)
+        widths = []
+        for mask in (masks.causal(), masks.causal(offset=100), masks.causal(offset=3)):
+            clearhead.attention(q, k, v, mask)
+            known = nothing_known.values[next(reversed(nothing_known.values))]
+            widths.append(known.words[WORDS + first_word(Job, "vectors")])
+        expected = [forward_plan(shape_of(prepare(q, k, v, mask=masks.causal(offset=n)))).vectors for n in (0, 100, 3)]
+        assert widths == expected
+        assert len(set(expected)) == 2 or TARGET.narrow >= PANEL
+
+    def test_there_is_as_much_to_do_as_in_a_new_call(self, nothing_known):
+        """Or a batch of short texts would have all that come after it done by one thread."""
+        q, k, v = arrays((2, 4, 256, 64), (2, 4, 256, 64), (2, 4, 256, 64))
+        works = []
+        for lengths in ([[256, 256]], [[1, 1], [256, 256]]):
+            nothing_known.forget()
+            for each in lengths:
+                clearhead.attention(q, k, v, masks.key_lengths(each))
+            works.append(nothing_known.values[next(reversed(nothing_known.values))].work)
+        assert works[0].shared
+        assert [getattr(works[0], name) for name in ("shared", "large", "alone", "turn")] == [
+            getattr(works[1], name) for name in ("shared", "large", "alone", "turn")
+        ]
+
+    def test_what_is_kept_of_them_is_counted(self, monkeypatch):
+        monkeypatch.setattr(kernels.known, "kin", Remembered(64, most_bytes=1000))
+        q, k, v = arrays(*self.SHAPES)
+        clearhead.attention(q, k, v, masks.key_lengths([40, 3, 17]))
+        assert not kernels.known.kin.values
 
     def test_lengths_that_do_not_fit(self):
         q, k, v = arrays(*self.SHAPES)
         clearhead.attention(q, k, v, masks.key_lengths([40, 3, 17]))
         with pytest.raises(ValueError, match="lengths"):
             clearhead.attention(q, k, v, masks.key_lengths([40, 3]))
+
+
+def test_arrays_without_positions_have_no_relatives():
+    """They are looked for before arguments are checked, and an error is not theirs to raise."""
+    one = np.ones(3, np.float32)
+    assert kernels.known.find(kernels.known.key_of(one, one, one, None, None, None, kernels.known_call.OUTPUT)) is None

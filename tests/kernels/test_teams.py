@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from clearhead.kernels import schedule, teams
-from clearhead.kernels.rounds import FEW, JOINED
+from clearhead.kernels.rounds import FEW, PLACES
 from clearhead.kernels.teams import FIRST_PAUSE, LONGEST_PAUSE, Team, torchs_team
 
 from .counting import Counted
@@ -68,12 +68,11 @@ def test_every_task_is_done_once(operations, team, monkeypatch):
     """In one turn, and in one for every two tasks."""
     rounds = []
     run_round = Team.run
-    monkeypatch.setattr(
-        Team, "run", lambda self, words, threads: (run_round(self, words, threads), rounds.append(words[JOINED]))
-    )
-    counted = Counted(20, 1e-4, operations=operations)
+    monkeypatch.setattr(Team, "run", lambda *given: (run_round(*given), rounds.append(given[1][PLACES])))
+    counted = Counted(20, 1e-3, operations=operations)
     counted.run()
     assert counted.counts == [1] * 20
+    assert counted.threads == 2
     assert set(rounds) == {2}
     assert len(rounds) >= (1 if operations == 1e7 else 10)
 

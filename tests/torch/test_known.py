@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.forgetful import Forgetful
 
 from clearhead import kernels, masks
-from clearhead.kernels.remembering import Remembered
 from clearhead.torch import attention, derivative
 
 
@@ -18,15 +18,17 @@ SHAPES = (2, 4, 7, 8), (2, 2, 7, 8), (2, 2, 7, 5)
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
-    calls = Remembered(512)
+    calls = Forgetful(512)
     monkeypatch.setattr(kernels.known, "calls", calls)
+    monkeypatch.setattr(kernels.known, "kin", calls.relatives)
     return calls
 
 
 @pytest.fixture(autouse=True)
 def no_gradients_known(monkeypatch):
-    passes = Remembered(512)
+    passes = Forgetful(512)
     monkeypatch.setattr(kernels.known_gradients, "passes", passes)
+    monkeypatch.setattr(kernels.known_gradients, "kin", passes.relatives)
     return passes
 
 
@@ -210,8 +212,8 @@ def test_the_masks_of_batches_with_padding(joined, kind, nothing_known, no_gradi
     lengths = [[5, 7], [3, 1], [7, 7]]
     expected = []
     for each in lengths:
-        for memory in (nothing_known, no_gradients_known, kernels.known.kin, kernels.known_gradients.kin):
-            memory.forget()
+        nothing_known.forget()
+        no_gradients_known.forget()
         expected.append(gradients(inputs, joined(masks.key_lengths(each))))
     monkeypatch.setattr(derivative, "prepared", None)
     for each, wanted in zip(lengths, expected, strict=True):

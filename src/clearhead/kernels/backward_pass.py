@@ -37,6 +37,8 @@ class Arrays(NamedTuple):
     d_bias: np.ndarray | None  # as the kernel sees it, from distance 0 on where it is by distance
 
 
+MORE = 2.5  # times the operations of the forward pass: five products, not two
+
 _packed: Remembered[array.array[int]] = Remembered(MOST_PACKED)
 _PLACES = [first_word(backward_job.Backward, name) for name in Arrays._fields]  # a Strided begins with its address
 assert first_word(backward_job.Backward, "job") == 0, "a packed pass is filled in as the job it begins with"
@@ -84,7 +86,7 @@ class Pass:
 
     @property
     def operations(self) -> float:
-        return 2.5 * operations(self.call)
+        return MORE * operations(self.call)
 
     @property
     def _scratch(self) -> tuple[backward_job.BlockScratch, backward_job.PanelScratch]:
@@ -182,7 +184,8 @@ def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> np.ndarray:
     """An array of zeros that are written, not promised.
 
     What NumPy promises is mapped in page by page when it is first touched, and by a kernel that goes through it row by
-    row from two threads: that took as long as the backward pass itself. What it hands out empty lies in large pages.
+    row from two threads: that took as long as the backward pass itself. What it hands out empty lies in large pages
+    where it is large and the system has such pages.
     """
     x = np.empty(shape, kind)
     x.fill(0)

@@ -19,7 +19,17 @@ from clearhead.kernels.known_call import LSE, SUMS, Known
 from clearhead.kernels.launch import FORWARD, empty_output, operations, plan_of
 from clearhead.kernels.parts import Joining
 from clearhead.kernels.plan import computed_as
-from clearhead.kernels.relatives import MASK, Family, Kin, family_like, family_of, grown, kin_of, with_other_runs
+from clearhead.kernels.relatives import (
+    MASK,
+    Family,
+    Kin,
+    family_like,
+    family_of,
+    grown,
+    kin_of,
+    size_of_runs,
+    with_other_runs,
+)
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.schedule import Work
 from clearhead.kernels.sums import Sums
@@ -53,7 +63,7 @@ def _made(key: Any) -> Known | None:
 
 
 def _keep(key: Hashable, known: Known) -> None:
-    calls.keep(key, known, 0 if known.runs is None else sum(x.nbytes for x in known.runs))
+    calls.keep(key, known, size_of_runs(known.runs))
 
 
 def key_of(q: Any, k: Any, v: Any, mask: Any, scale: Any, softcap: Any, wanted: int) -> Hashable | None:
@@ -113,7 +123,7 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
     )  # fmt: skip
     _keep(key, known)
     if (relatives := Kin.of(call, known)) is not None:
-        kin.keep(kin_of(key), relatives)
+        kin.keep(kin_of(key), relatives, size_of_runs(known.runs))
     elif (family := family_of(key)) is not None:
         like_it = family_like(key, call, known, (plan.splits, *call.batch_shape, call.kv_heads, plan.group))
         if like_it is not None:

@@ -55,7 +55,7 @@ class Known(NamedTuple):
             return
         memory = self.joining.memory()
         place = address_of(memory)
-        self._run(q, k, v, place, place + self.joining.sums, 0, 0)
+        self._run(q, k, v, place, place + self.joining.lse_at, 0, 0)
         self.joining.join(place, output, lse)
 
     def _run(self, q: int, k: int, v: int, output: int, lse: int, top: int, total: int) -> None:

@@ -15,13 +15,12 @@ import numpy as np
 from clearhead.call import Call
 from clearhead.kernels import known
 from clearhead.kernels.backward_job import Backward
-from clearhead.kernels.backward_pass import BACKWARD, Pass
-from clearhead.kernels.description import address_of
+from clearhead.kernels.backward_pass import BACKWARD, MORE, Pass
 from clearhead.kernels.job import Job
 from clearhead.kernels.known import LONGEST, MOST, MOST_FAMILIES
-from clearhead.kernels.known_call import AT_HIGH, AT_LOW, SUMS
-from clearhead.kernels.plan import Plan, Shape, backward_plan, runs_on, shape_of
-from clearhead.kernels.relatives import kin_of, lie_alike
+from clearhead.kernels.known_call import SUMS
+from clearhead.kernels.plan import Plan, Shape, backward_plan, shape_of
+from clearhead.kernels.relatives import kin_of, lie_alike, operations_of, pointing_to, size_of_runs, with_runs
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
 from clearhead.kernels.schedule import Work, spread
@@ -93,20 +92,19 @@ def find(key: Any) -> KnownGradients | None:
 
 
 def _with_other_runs(key: Any) -> KnownGradients | None:
-    """What is known of a kin's pass. The runs are those of the call, of which the same is known."""
+    """The same for a pass whose mask leaves other runs: those that are known of its call."""
     relatives, call = kin.get(kin_of(key)), known.calls.get((*key[:-1], SUMS))
     if relatives is None or call is None or call.runs is None or not call.only_runs:
         return None
-    seen = relatives.shape._replace(seen=runs_on(*call.runs))
-    if not lie_alike(call.runs, relatives.known.runs) or backward_plan(seen, False) != relatives.plan:
+    found, shape, plan = relatives
+    if not lie_alike(call.runs, found.runs) or backward_plan(with_runs(shape, call.runs), False) != plan:
         return None
-    words = relatives.known.words[:]
-    words[AT_LOW], words[AT_HIGH] = address_of(call.runs.low), address_of(call.runs.high)
-    return relatives.known._replace(words=words, runs=call.runs)
+    work = found.work.taking(MORE * operations_of(shape, call.runs))
+    return found._replace(work=work, words=pointing_to(call.runs, found.words), runs=call.runs)
 
 
 def _keep(key: Hashable, found: KnownGradients) -> None:
-    passes.keep(key, found, 0 if found.runs is None else sum(x.nbytes for x in found.runs))
+    passes.keep(key, found, size_of_runs(found.runs))
 
 
 def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient: np.ndarray) -> None:
@@ -125,4 +123,4 @@ def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient
     found = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
     _keep(key, found)
     if call.ranges is not None and call.period == 1:
-        kin.keep(kin_of(key), Kin(found, shape_of(call), whole.plan))
+        kin.keep(kin_of(key), Kin(found, shape_of(call), whole.plan), size_of_runs(call.ranges))

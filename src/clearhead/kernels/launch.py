@@ -17,6 +17,7 @@ from clearhead.kernels.plan import Plan, computed_as, forward_plan, shape_of
 from clearhead.kernels.schedule import Work, spread
 from clearhead.kernels.structs import pack
 from clearhead.kernels.sums import Sums
+from clearhead.masks import Ranges
 
 FORWARD = Kernel("clearhead.kernels.forward")
 
@@ -124,9 +125,13 @@ def launch_packed(
 
 def operations(call: Call) -> float:
     """Roughly how much there is to do: multiply-adds, over all keys that some query needs."""
-    heads = math.prod(call.lead)
-    pairs = float(heads) * call.n_q * call.n_k
+    heads, width = math.prod(call.lead), call.q.shape[-1] + call.d_v
     if call.ranges is not None:
-        low, high = call.ranges
-        pairs = float((high - low).clip(0).sum()) * heads / math.prod(low.shape[:-2])
-    return 2 * pairs * (call.q.shape[-1] + call.d_v)
+        return operations_on(call.ranges, heads, width)
+    return 2.0 * heads * call.n_q * call.n_k * width
+
+
+def operations_on(ranges: Ranges, heads: int, width: int) -> float:
+    """The same where each query has runs of keys, which so many heads share. width: of a key and a value together"""
+    low, high = ranges
+    return 2.0 * float((high - low).clip(0).sum()) * heads / math.prod(low.shape[:-2]) * width

@@ -33,8 +33,8 @@ class Joining(NamedTuple):
     words: array.array[int]  # Parts, packed
     shape: tuple[int, ...]  # of their outputs, (splits, …, n_q, d_v)
     kind: np.dtype[Any]  # in which they are computed
-    sums: int  # bytes to where each part's lse lies
-    spare: int  # and one vector to spare
+    lse_at: int  # bytes to where each part's lse lies
+    spare_at: int  # and to one vector to spare
 
     @classmethod
     def of(cls, call: Call, plan: Plan, output: np.ndarray, lse: np.ndarray | None) -> Joining:
@@ -52,16 +52,16 @@ class Joining(NamedTuple):
 
     def memory(self) -> np.ndarray:
         """Room for what all parts give."""
-        return np.empty(self.sums // self.kind.itemsize + math.prod(self.shape[:-1]), self.kind)
+        return np.empty(self.lse_at // self.kind.itemsize + math.prod(self.shape[:-1]), self.kind)
 
     def arrays(self, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The outputs and the lse of the parts in it."""
-        outputs, sums = memory[: math.prod(self.shape)], memory[self.sums // self.kind.itemsize :]
+        outputs, sums = memory[: math.prod(self.shape)], memory[self.lse_at // self.kind.itemsize :]
         return outputs.reshape(self.shape), sums.reshape(self.shape[:-1])
 
     def join(self, memory: int, output: int, lse: int) -> None:
         """Fill the arrays at two addresses from what lies at `memory`; lse may be 0."""
         words = self.words[:]
-        words[_OUTPUTS], words[_SUMS], words[_SPARE] = memory, memory + self.sums, memory + self.spare
+        words[_OUTPUTS], words[_SUMS], words[_SPARE] = memory, memory + self.lse_at, memory + self.spare_at
         words[_OUTPUT], words[_LSE] = output, lse
         JOIN.function(self.kind)(words.buffer_info()[0])

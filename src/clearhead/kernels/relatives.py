@@ -20,8 +20,8 @@ from clearhead.call import Call
 from clearhead.kernels.description import address_of, steps
 from clearhead.kernels.job import Strided
 from clearhead.kernels.known_call import AT_HIGH, AT_KEY, AT_LOW, AT_N_K, AT_SPLIT, AT_VALUE, LSE, OUTPUT, Known
-from clearhead.kernels.launch import operations
-from clearhead.kernels.plan import Shape, forward_plan, forward_split, runs_on, shape_of
+from clearhead.kernels.launch import operations, operations_on
+from clearhead.kernels.plan import Shape, forward_plan, forward_split, seen_by_the_last, shape_of
 from clearhead.kernels.structs import first_word
 
 _SHARING, _AXES = (first_word(Strided, name) for name in ("sharing", "axes"))
@@ -40,7 +40,7 @@ class Family(NamedTuple):
 def family_of(key: Any) -> Hashable:
     """What tells families apart; None for a call that has none."""
     q, q_strides, q_kind, k, k_strides, k_kind, v, v_strides, v_kind, mask, scale, softcap, wanted = key
-    if mask is not None or wanted not in (OUTPUT, LSE) or k[-2:-1] != v[-2:-1] or not k[-2]:
+    if mask is not None or wanted not in (OUTPUT, LSE) or min(len(k), len(v)) < 2 or k[-2] != v[-2] or not k[-2]:
         return None
     return (
         q, q_strides, q_kind, k[:-2], k[-1], k_strides[-2:], k_kind, v[:-2], v[-1], v_strides[-2:], v_kind,
@@ -111,12 +111,32 @@ def with_other_runs(kin: Kin, mask: masks.Mask) -> Known | None:
         or not lie_alike(ranges, kin.known.runs)
     ):
         return None
-    shape = kin.shape._replace(seen=runs_on(*ranges))
-    if forward_plan(shape) != forward_plan(kin.shape):
+    if forward_plan(with_runs(kin.shape, ranges)) != forward_plan(kin.shape):
         return None
-    words = kin.known.words[:]
+    work = kin.known.work.taking(operations_of(kin.shape, ranges))
+    return kin.known._replace(work=work, words=pointing_to(ranges, kin.known.words), runs=ranges)
+
+
+def with_runs(shape: Shape, ranges: masks.Ranges) -> Shape:
+    """The shape of a call like one but for these runs."""
+    return shape._replace(seen=seen_by_the_last(*ranges))
+
+
+def operations_of(shape: Shape, ranges: masks.Ranges) -> float:
+    """How much there is to do forward in a call of this shape with these runs."""
+    return operations_on(ranges, shape.batch * shape.heads, shape.d + shape.d_v)
+
+
+def pointing_to(ranges: masks.Ranges, words: array.array[int]) -> array.array[int]:
+    """A packed call, with its round before it, that reads these runs."""
+    words = words[:]
     words[AT_LOW], words[AT_HIGH] = address_of(ranges.low), address_of(ranges.high)
-    return kin.known._replace(words=words, runs=ranges)
+    return words
+
+
+def size_of_runs(ranges: masks.Ranges | None) -> int:
+    """How many bytes runs of keys take."""
+    return 0 if ranges is None else sum(x.nbytes for x in ranges)
 
 
 def lie_alike(one: masks.Ranges, other: masks.Ranges | None) -> bool:

@@ -1,6 +1,6 @@
 """Who does the work of a call: the calling thread, and others beside it where that is worth while.
 
-A kernel runs without the GIL and takes tasks from a shared counter until there are none left. Those who help are the
+A kernel runs without the GIL and takes tasks from a shared queue until there are none left. Those who help are the
 threads that torch keeps, where there is torch (`teams`), or threads of our own (`crew`); numba's pools could not be
 used from several threads at once, or not after a fork. The calling thread works too, so small calls need no other
 thread, and it comes back to Python several times a second, so that Ctrl-C is heard.
@@ -136,10 +136,9 @@ def spread(work: Work, words: array.array[int]) -> None:
     """Do a round of it, on as many threads as that is worth."""
     threads, team = _hands() if work.shared else (1, None)
     if team is not None and threads > 1 and team.is_worth(work.alone):
-        words[MEMORY], words[PLACES] = scratch(threads * work.room), threads
+        words[MEMORY], words[PLACES], words[MOST] = scratch(threads * work.room), threads, work.turn
         team.run(words, threads)
         while words[NEXT] < work.every:  # between two turns nobody is at it, so Ctrl-C may end it here
-            words[JOINED] = 0
             team.run(words, threads)
         return
     members = crew().ready(min(threads, work.tasks) - 1) if threads > 1 else 0

@@ -70,7 +70,6 @@ def join_in(address):
 @kernel
 def as_one_of_a_team(address):
     """What each thread of a team calls, the caller among them: each has its own place, the same in every round."""
-    count_up(address + WORD * JOINED)
     take_part(address, call_number(view(Round, 0.0, address).number))
     return 0
 

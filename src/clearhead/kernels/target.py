@@ -66,7 +66,7 @@ def detect() -> Target:
 TARGET = detect()
 WIDEST = TARGET.vectors  # how many vectors wide a panel is, if it is full
 MIDDLE = max(WIDEST // 2, 1)
-PANEL = 2  # vectors of a panel of numbers in the forward pass: its tile stays in L1, 2 to 4 % faster than with 4
+PANEL = 2  # vectors of a panel of numbers: in the forward pass its tile stays in L1, 2 to 4 % faster than with 4
 
 
 def target_machine() -> llvm.TargetMachine:

@@ -36,7 +36,9 @@ class Team:
         self.parallel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
         self.parallel.restype = None
         self.size: Any = ctypes.PyDLL(path).omp_get_max_threads  # for this thread, as torch.set_num_threads has set it
-        self.number = ctypes.cast(ctypes.CDLL(path).omp_get_thread_num, ctypes.c_void_p).value or 0
+        number = ctypes.cast(ctypes.CDLL(path).omp_get_thread_num, ctypes.c_void_p).value
+        assert number is not None  # or looking it up would have failed
+        self.number = number  # the address of a function that tells a thread which of the team it is
         self.last = self.delay = 0  # how late it was, and the smaller of the last two: one delay is an accident
         self.pause = FIRST_PAUSE
         self.passed_by = 0
