@@ -74,6 +74,20 @@ def test_nothing_is_masked_where_nothing_is():
     assert interface_mask(**both_ways, attention_mask=REAL, allow_is_bidirectional_skip=True).mask is not None
 
 
+def test_no_mask_is_made_for_the_last_position():
+    """The one query of a step of decoding sees all keys; whatever is otherwise than that has to be told of."""
+    last = {"batch_size": 2, "q_length": 1, "kv_length": 7, "q_offset": 6, "allow_is_causal_skip": True}
+    all_real = torch.ones(2, 7, dtype=torch.bool)
+    assert interface_mask(**last) is None
+    assert interface_mask(**last, attention_mask=all_real) is None
+    assert interface_mask(**{**last, "allow_is_causal_skip": False}) is not None  # transformers wants one
+    assert interface_mask(**last, attention_mask=REAL).mask is not None
+    assert interface_mask(**{**last, "kv_length": 9}).mask == masks.causal(offset=6)  # a static cache, not yet full
+    assert interface_mask(**{**last, "kv_length": 3, "kv_offset": 4}).position.first_key == 4  # a sliding one
+    assert interface_mask(**last, mask_function=hf.sliding_window_causal_mask_function(3)).mask is not None
+    assert interface_mask(**{**last, "q_length": 7, "q_offset": 0}).mask == masks.causal()
+
+
 def test_padding_is_cut_to_the_keys_there_are():
     """A static cache has more keys than there are flags, a sliding one fewer."""
     for sizes in (

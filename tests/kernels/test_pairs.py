@@ -30,12 +30,13 @@ def draw(*shape: int, seed: int = 0, kind: np.dtype = BFLOAT16) -> np.ndarray:
 @pytest.mark.parametrize(
     ("features", "expected"),
     [
-        ({"avx512f", "avx512bf16", "avx2", "fma"}, ("avx512", True)),
-        ({"avx512f", "avx2", "fma"}, ("avx512", False)),
+        ({"avx512f", "avx512dq", "avx512bf16", "avx2", "fma"}, ("avx512", True)),
+        ({"avx512f", "avx512dq", "avx2", "fma"}, ("avx512", False)),
+        ({"avx512f", "avx2", "fma"}, ("avx2", False)),
         ({"avx2", "fma"}, ("avx2", False)),
         (set(), ("generic", False)),
     ],
-    ids=["AVX512-BF16", "AVX-512", "AVX2", "nothing"],
+    ids=["AVX512-BF16", "AVX-512", "AVX-512 without DQ", "AVX2", "nothing"],
 )
 def test_pairs_are_for_processors_that_have_them(monkeypatch, features, expected):
     words = ",".join(f"+{feature}" for feature in sorted(features))

@@ -42,6 +42,11 @@ class Place(NamedTuple):
         offset = self.first_query - self.first_key
         return None if offset == self.n_k - self.n_q else offset
 
+    @property
+    def is_last(self) -> bool:
+        """Whether one query is the last position of a sequence whose every position is a key, as in decoding."""
+        return self.n_q == 1 and self.first_key == 0 and self.first_query == self.n_k - 1
+
 
 def real_run(real: Bool[np.ndarray, "b n_k"]) -> masks.Mask | None:
     """Only real keys: in each batch entry one run of them as a rule, with padding before or after it. None if all."""

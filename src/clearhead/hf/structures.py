@@ -112,12 +112,15 @@ def interface_mask(
     mask_function: Callable[..., Any] = masking_utils.causal_mask_function,
     attention_mask: torch.Tensor | None = None,
     allow_is_bidirectional_skip: bool = False,
+    allow_is_causal_skip: bool = False,
     use_vmap: bool = False,
     dtype: torch.dtype = torch.float32,
     device: torch.device | str = "cpu",
     **others: Any,
 ) -> MaskTensor | torch.Tensor | None:
     """What transformers' mask functions take, as a `MaskTensor`; None where nothing is masked and that may be said.
+
+    It may be said of attention that sees both ways, and of the one query that is the last of the sequence.
 
     attention_mask (b, ≥ n_k): True where a token is no padding. Where a sequence is spread over processes, it is that
     of the whole, and so is the mask, in the shape of what this process has. Under torch.compile it is made between two
@@ -126,7 +129,7 @@ def interface_mask(
     if torch.compiler.is_compiling():
         return outside_a_graph(
             batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask,
-            allow_is_bidirectional_skip, use_vmap, dtype, device, **others,
+            allow_is_bidirectional_skip, allow_is_causal_skip, use_vmap, dtype, device, **others,
         )  # fmt: skip
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
     if (whole := whole_length()) is not None:
@@ -138,7 +141,7 @@ def interface_mask(
         assert padded is not None
         real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
         mask = both(mask, real_run(real))
-    if mask is None and allow_is_bidirectional_skip:
+    if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last)):
         return None
 
     def write() -> torch.Tensor:

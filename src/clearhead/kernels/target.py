@@ -53,7 +53,7 @@ def processor() -> Processor:
 def detect() -> Target:
     """The shape for that processor."""
     has = processor().has
-    if has("avx512f"):  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
+    if has("avx512f") and has("avx512dq"):  # 24 of 32 registers hold sums, 4 a row of B, 1 a splat of A
         return Target("avx512", 64, rows=6, vectors=4, narrow=1, converts_half=True, pairs=has("avx512bf16"))
     if has("avx2") and has("fma"):  # 12 of 16
         return Target("avx2", 32, rows=6, vectors=2, narrow=2, converts_half=has("f16c"))
