@@ -17,6 +17,7 @@ from clearhead.kernels.memory import (
     cast,
     clear,
     copy,
+    copy_vectors,
     dot_rows,
     lanes_of,
     peek,
@@ -149,19 +150,24 @@ def load_rows(job, scratch, top, panel, array, target, columns):
     like, width = job.like, job.width
     size, lanes = size_of(like), lanes_of(like)
     padded = round_up(columns, lanes)
-    clear(like, scratch.rows, width * padded)
-    clear(like, target.address, width * round_up(columns, WIDEST * lanes))
     base = head_address(job, array, panel.head)
-    for r in range(panel.rows):
-        if peek(like, top + r * size) != np.inf:
-            row = scratch.rows + r * padded * size
+    for r in range(width):
+        row = scratch.rows + r * padded * size
+        if r < panel.rows and peek(like, top + r * size) != np.inf:
+            if columns < padded:
+                clear(like, row + columns * size, padded - columns)
             read_row(array, row_address(job, array, base, panel.first + r), row, columns)
-            x = 0
-            while x < columns:
-                wide = panel_vectors(like, columns - x) * lanes
-                place = target.address + (x * width + r * wide) * size
-                copy(like, row + x * size, place, min(wide, padded - x))
-                x += wide
+        else:
+            clear(like, row, padded)
+        x = 0
+        while x < columns:
+            wide = panel_vectors(like, columns - x) * lanes
+            there = min(wide, padded - x)
+            place = target.address + (x * width + r * wide) * size
+            copy_vectors(like, row + x * size, place, there)
+            if there < wide:
+                clear(like, place + there * size, wide - there)
+            x += wide
 
 
 @helper

@@ -18,7 +18,7 @@ from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.known_call import LSE, SUMS, Known
 from clearhead.kernels.launch import FORWARD, empty_output, operations, plan_of
 from clearhead.kernels.parts import Joining
-from clearhead.kernels.plan import computed_as
+from clearhead.kernels.plan import computed_as, shape_of
 from clearhead.kernels.relatives import (
     MASK,
     Family,
@@ -119,7 +119,7 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
     work = Work(FORWARD, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
     known = Known(
         work, work.round() + packed, plan.splits, joining, seen, strides, heads_last and call.has_heads, seen[:-1],
-        shape[:-1], call.kind, call.ranges, call.ranges is not None and call.period == 1,
+        shape[:-1], call.kind, call.ranges, call.ranges is not None and call.period == 1, shape_of(call).seen,
     )  # fmt: skip
     _keep(key, known)
     if (relatives := Kin.of(call, known)) is not None:

@@ -40,6 +40,7 @@ class Known(NamedTuple):
     kind: np.dtype[Any]  # in which it is computed
     runs: Ranges | None  # the keys that its mask leaves to each query, to which the packed job points
     only_runs: bool  # whether the mask says nothing else
+    seen: int  # how many of them the last query sees: see `plan.Shape`
 
     def empty(self, kind: np.dtype[Any]) -> np.ndarray:
         """Room for the output of one of them."""

@@ -20,7 +20,7 @@ from clearhead.kernels.job import Job
 from clearhead.kernels.known import LONGEST, MOST, MOST_FAMILIES
 from clearhead.kernels.known_call import SUMS
 from clearhead.kernels.plan import Plan, Shape, backward_plan, shape_of
-from clearhead.kernels.relatives import kin_of, lie_alike, operations_of, pointing_to, size_of_runs, with_runs
+from clearhead.kernels.relatives import kin_of, lie_alike, pointing_to, size_of_runs
 from clearhead.kernels.remembering import Remembered
 from clearhead.kernels.rounds import JOB, WORDS
 from clearhead.kernels.schedule import Work, spread
@@ -97,9 +97,10 @@ def _with_other_runs(key: Any) -> KnownGradients | None:
     if relatives is None or call is None or call.runs is None or not call.only_runs:
         return None
     found, shape, plan = relatives
-    if not lie_alike(call.runs, found.runs) or backward_plan(with_runs(shape, call.runs), False) != plan:
+    same = call.seen == shape.seen or backward_plan(shape._replace(seen=call.seen), False) == plan
+    if not same or not lie_alike(call.runs, found.runs):
         return None
-    work = found.work.taking(MORE * operations_of(shape, call.runs))
+    work = found.work.taking(MORE * call.work.operations)
     return found._replace(work=work, words=pointing_to(call.runs, found.words), runs=call.runs)
 
 

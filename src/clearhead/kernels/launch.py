@@ -134,4 +134,4 @@ def operations(call: Call) -> float:
 def operations_on(ranges: Ranges, heads: int, width: int) -> float:
     """The same where each query has runs of keys, which so many heads share. width: of a key and a value together"""
     low, high = ranges
-    return 2.0 * float((high - low).clip(0).sum()) * heads / math.prod(low.shape[:-2]) * width
+    return 2.0 * float(np.maximum(high - low, 0).sum()) * heads / math.prod(low.shape[:-2]) * width

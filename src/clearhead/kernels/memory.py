@@ -142,6 +142,12 @@ def copy(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> Non
 
 
 @vector_code
+def copy_vectors(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
+    """The same of few numbers, a multiple of the lanes: no function is called."""
+    v.each(count, target, source, change=lambda _, numbers: numbers)
+
+
+@vector_code
 def forbid_vectors(v: Vectors, flags: ir.Value, target: ir.Value, count: ir.Value) -> None:
     """Where a byte is 0, set the number in scratch to −inf; count is a multiple of the lanes."""
     zero = ir.Constant(ir.VectorType(BYTE, v.lanes), [0] * v.lanes)

@@ -111,20 +111,11 @@ def with_other_runs(kin: Kin, mask: masks.Mask) -> Known | None:
         or not lie_alike(ranges, kin.known.runs)
     ):
         return None
-    if forward_plan(with_runs(kin.shape, ranges)) != forward_plan(kin.shape):
+    shape, seen = kin.shape, seen_by_the_last(*ranges)
+    if seen != shape.seen and forward_plan(shape._replace(seen=seen)) != forward_plan(shape):
         return None
-    work = kin.known.work.taking(operations_of(kin.shape, ranges))
-    return kin.known._replace(work=work, words=pointing_to(ranges, kin.known.words), runs=ranges)
-
-
-def with_runs(shape: Shape, ranges: masks.Ranges) -> Shape:
-    """The shape of a call like one but for these runs."""
-    return shape._replace(seen=seen_by_the_last(*ranges))
-
-
-def operations_of(shape: Shape, ranges: masks.Ranges) -> float:
-    """How much there is to do forward in a call of this shape with these runs."""
-    return operations_on(ranges, shape.batch * shape.heads, shape.d + shape.d_v)
+    work = kin.known.work.taking(operations_on(ranges, shape.batch * shape.heads, shape.d + shape.d_v))
+    return kin.known._replace(work=work, words=pointing_to(ranges, kin.known.words), runs=ranges, seen=seen)
 
 
 def pointing_to(ranges: masks.Ranges, words: array.array[int]) -> array.array[int]:

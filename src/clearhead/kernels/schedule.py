@@ -9,7 +9,6 @@ thread, and it comes back to Python several times a second, so that Ctrl-C is he
 from __future__ import annotations
 
 import array
-import copy
 import functools
 import os
 import threading
@@ -100,7 +99,7 @@ def scratch(size: int) -> int:
 class Work:
     """What is to be done, as far as it is the same in all calls like one."""
 
-    __slots__ = ("alone", "every", "kernel", "large", "room", "run", "shared", "tasks", "turn")
+    __slots__ = ("alone", "every", "kernel", "large", "operations", "room", "run", "shared", "tasks", "turn")
 
     def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
         """`tasks` that take so many operations together, in each thread with so many bytes of scratch.
@@ -112,6 +111,7 @@ class Work:
         self._takes(operations)
 
     def _takes(self, operations: float) -> None:
+        self.operations = operations
         self.alone = operations / SPEED  # nanoseconds that one thread would take
         self.turn = max(1, int(TURN * self.tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
         self.shared = operations > LEAST and self.tasks > 1
@@ -119,7 +119,9 @@ class Work:
 
     def taking(self, operations: float) -> Work:
         """The same with another number of operations in all."""
-        other = copy.copy(self)
+        other = Work.__new__(Work)
+        other.kernel, other.run, other.tasks, other.room = self.kernel, self.run, self.tasks, self.room
+        other.every = self.every
         other._takes(operations)
         return other
 

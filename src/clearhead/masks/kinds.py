@@ -113,9 +113,11 @@ class _KeyLengths(Mask):
 
     def ranges(self, sizes: Sizes) -> Ranges | None:
         over_batch("lengths", self.lengths, sizes)
-        high = np.empty((*self.lengths.shape, 1, 1, sizes.n_q), np.int64)
-        high[...] = (self.lengths - sizes.keys.start)[..., None, None, None]
-        return within(np.zeros_like(high), high, sizes.n_k)
+        shape = (*self.lengths.shape, 1, 1, sizes.n_q)
+        low, high = np.zeros(shape, np.int64), np.empty(shape, np.int64)
+        ends = np.minimum(np.maximum(self.lengths - sizes.keys.start, 0), sizes.n_k)
+        high[...] = ends[..., None, None, None]
+        return Ranges(low, high)
 
     def lasting(self) -> bool:
         return True

@@ -6,6 +6,7 @@ instead of testing it. Whoever pads elsewhere gets an array, which means the sam
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from jaxtyping import Bool
 
@@ -15,13 +16,13 @@ from clearhead.tensors import to_numpy
 
 def real_keys(real: Bool[torch.Tensor, "*batch n_k"]) -> masks.Mask | None:
     """Only keys that are real may be attended. real (*batch, n_k) → a mask, or None if all of them are."""
-    real = real.detach().cpu()
-    if bool(real.all()):
+    flags = to_numpy(real.detach().cpu())
+    if flags.all():
         return None
-    lengths = real.sum(dim=-1)
-    if bool((real == (torch.arange(real.shape[-1]) < lengths[..., None])).all()):
-        return masks.key_lengths(to_numpy(lengths))
-    return masks.array(to_numpy(real[..., None, None, :]))
+    lengths = flags.sum(-1)
+    if (flags == (np.arange(flags.shape[-1]) < lengths[..., None])).all():
+        return masks.key_lengths(lengths)
+    return masks.array(flags[..., None, None, :])
 
 
 def warn_of_float_flags(name: str, mask: torch.Tensor | None, cure: str) -> None:
