@@ -103,16 +103,17 @@ def a_layer_of_ours_is_one_graph():
 
 
 def torch_finds_nothing_wrong_with_the_operators():
-    q, k, v = tensors()
     number = operator.number_of(masks.causal())
     bias = torch.randn(7, 5, requires_grad=True).transpose(-1, -2)
     sink = torch.tensor(0.3, requires_grad=True)
     options = (number, "bias", None, None, 0.0, None, None)
-    torch.library.opcheck(torch.ops.clearhead.attention.default, (q, k, v, bias, sink, None, *options))
-    with torch.no_grad():
-        output = torch.ops.clearhead.attention(q, k, v, bias, sink, None, *options)
-        inputs = (q, k, v, bias, sink, None, *output, torch.ones_like(output[0]), None, *options, True, True)
-        torch.library.opcheck(torch.ops.clearhead.attention_backward.default, inputs)
+    heads_last = [x.detach().transpose(-3, -2).contiguous().transpose(-3, -2).requires_grad_() for x in tensors()]
+    for q, k, v in (tensors(), heads_last):
+        torch.library.opcheck(torch.ops.clearhead.attention.default, (q, k, v, bias, sink, None, *options))
+        with torch.no_grad():
+            output = torch.ops.clearhead.attention(q, k, v, bias, sink, None, *options)
+            inputs = (q, k, v, bias, sink, None, *output, torch.ones_like(output[0]), None, *options, True, True)
+            torch.library.opcheck(torch.ops.clearhead.attention_backward.default, inputs)
 
 
 def masks_that_mean_the_same_share_a_number():

@@ -197,6 +197,22 @@ def test_the_heads_of_a_query_lie_side_by_side(shape, gradient):
     assert torch.equal(first, again)
 
 
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float32], ids=str)
+@pytest.mark.parametrize("n_k", [7, 4001])
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3, 1, 2, 1)])
+def test_the_gradients_of_heads_that_lie_side_by_side_do_so_too(batch, n_k, kind):
+    """What a layer computed in one product goes back through it without being moved."""
+    q, k, v = tensors((*batch, 5, 4, 16), (*batch, n_k, 2, 16), (*batch, n_k, 2, 8), kind=kind)
+    packed = [x.transpose(-3, -2).detach().requires_grad_() for x in (q, k, v)]
+    apart = [x.detach().contiguous().requires_grad_() for x in packed]
+    for _ in range(2):  # of a call that is new, and of one that is known
+        lying, others = (torch.autograd.grad(attention(*x).square().sum(), x) for x in (packed, apart))
+        for one, other in zip(lying, others, strict=True):
+            assert one.transpose(-3, -2).is_contiguous()
+            assert other.is_contiguous()
+            assert torch.equal(one, other)
+
+
 def test_split_keys_lie_alike():
     q, k = torch.randn(1, 2, 5, 16), torch.randn(1, 2, 4001, 16)
     first, again = attention(q, k, k), attention(q, k, k)

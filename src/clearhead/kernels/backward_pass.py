@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
-from clearhead.kernels import backward_job, description
+from clearhead.kernels import backward_job, description, layout
 from clearhead.kernels.description import MOST_PACKED, address_of
 from clearhead.kernels.job import ABSENT, Strided
 from clearhead.kernels.launch import launch_packed, operations
@@ -62,9 +62,15 @@ class Pass:
         self.plan = plan = backward_plan(shape_of(call), self.shared)
         self.sums, self.output, self.gradient, self.delta = sums, output, gradient, delta
         lead = (*call.batch_shape, call.kv_heads) if call.has_heads else ()
-        self.d_q = np.empty((plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]), kind)
-        self.d_k = np.empty((*lead, call.n_k, call.k.shape[-1]), kind)
-        self.d_v = np.empty((*lead, call.n_k, call.d_v), kind)
+        shapes = (
+            (plan.splits, *(call.lead or (1,)), call.n_q, call.q.shape[-1]),
+            (*lead, call.n_k, call.k.shape[-1]),
+            (*lead, call.n_k, call.d_v),
+        )
+        self.d_q, self.d_k, self.d_v = (
+            layout.empty(shape, kind, heads_last=len(shape) > 2 and layout.lies_heads_last(x.strides))
+            for shape, x in zip(shapes, (call.q, call.k, call.v), strict=True)
+        )
         self.d_bias = self._room_for_bias() if of_bias else None
 
     def run(self) -> None:

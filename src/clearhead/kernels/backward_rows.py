@@ -19,6 +19,7 @@ from clearhead.kernels.memory import (
     copy,
     copy_vectors,
     dot_rows,
+    expect,
     lanes_of,
     peek,
     poke,
@@ -32,6 +33,10 @@ from clearhead.kernels.shaping import multiply_columns, stretch
 from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.weighing import add_distances, add_row
+
+# Rows that are asked for before they are read: they may lie far apart, in pages of their own, and each on its own took
+# as long as a product of it.
+AHEAD = 8
 
 
 @helper
@@ -84,6 +89,7 @@ def load_delta(back, scratch, queries, panel):
     added = head_address(job, back.delta, panel.head)
     spare = scratch.values + d_v * size  # nothing is in there before the first block of keys
     for i in range(panel.rows):
+        expect_row(job, job.output, outputs, panel.first + i + AHEAD, d_v)
         if peek(like, queries.top + i * size) != np.inf:
             row = panel.first + i
             gradient = computed_row(back.gradient, row_address(job, back.gradient, gradients, row), scratch.values, d_v)
@@ -152,6 +158,7 @@ def load_rows(job, scratch, top, panel, array, target, columns):
     padded = round_up(columns, lanes)
     base = head_address(job, array, panel.head)
     for r in range(width):
+        expect_row(job, array, base, panel.first + r + AHEAD, columns)
         row = scratch.rows + r * padded * size
         if r < panel.rows and peek(like, top + r * size) != np.inf:
             if columns < padded:
@@ -168,6 +175,13 @@ def load_rows(job, scratch, top, panel, array, target, columns):
             if there < wide:
                 clear(like, place + there * size, wide - there)
             x += wide
+
+
+@helper
+def expect_row(job, array, base, row, columns):
+    """Say that a row of a head will be read soon, if there is one."""
+    if row < job.n_q * job.folded:
+        expect(job.like, row_address(job, array, base, row), columns * size_of(job.like))
 
 
 @helper

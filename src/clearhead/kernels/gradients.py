@@ -143,4 +143,4 @@ def _of_sinks(call: Call, lse: np.ndarray, delta: np.ndarray, sums: Sums) -> np.
         weight = (np.exp2(exponent) / sums.total).reshape(lse.shape)
     each = -np.where(np.isneginf(lse), 0, weight * delta).sum(axis=-1, dtype=np.float64)
     each = each.reshape(math.prod(call.batch_shape), call.heads).sum(axis=0)
-    return summed(each, call.sinks.shape).astype(call.kind)
+    return np.asarray(summed(each, call.sinks.shape), call.kind)

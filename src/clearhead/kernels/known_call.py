@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clearhead.kernels import layout
 from clearhead.kernels.description import address_of
 from clearhead.kernels.job import Job
 from clearhead.kernels.parts import Joining
@@ -44,10 +45,7 @@ class Known(NamedTuple):
 
     def empty(self, kind: np.dtype[Any]) -> np.ndarray:
         """Room for the output of one of them."""
-        if not self.heads_last:
-            return np.empty(self.output, kind)
-        *lead, heads, n_q, d_v = self.output
-        return np.empty((*lead, n_q, heads, d_v), kind).swapaxes(-3, -2)
+        return layout.empty(self.output, kind, heads_last=self.heads_last)
 
     def fill(self, q: int, k: int, v: int, output: int, lse: int = 0, top: int = 0, total: int = 0) -> None:
         """Compute a call whose arrays lie at these addresses."""

@@ -58,6 +58,7 @@ class KnownGradients(NamedTuple):
     work: Work
     words: array.array[int]  # its round, and behind it the pass, packed
     splits: int  # parts of the keys, over which the queries' gradient is summed
+    strides: tuple[tuple[int, ...], ...]  # how many numbers lie from one to the next, in d_q, d_k and d_v
     kind: np.dtype[Any]  # in which it is computed
     runs: Ranges | None  # the keys that its mask leaves to each query, to which the packed pass points
 
@@ -121,7 +122,8 @@ def remember(key: Hashable, call: Call, sums: Sums, output: np.ndarray, gradient
         return
     work = Work(BACKWARD, whole.computed_as, whole.plan.tasks, whole.room, whole.operations)
     packed = whole.packed(*whole.arrays())
-    found = KnownGradients(work, work.round() + packed, whole.plan.splits, call.kind, call.ranges)
+    strides = tuple(tuple([n // x.itemsize for n in x.strides]) for x in (whole.d_q, whole.d_k, whole.d_v))
+    found = KnownGradients(work, work.round() + packed, whole.plan.splits, strides, call.kind, call.ranges)
     _keep(key, found)
     if call.ranges is not None and call.period == 1:
         kin.keep(kin_of(key), Kin(found, shape_of(call), whole.plan), size_of_runs(call.ranges))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from clearhead.call import Call
+from clearhead.kernels import layout
 from clearhead.kernels.description import Arrays, address_of, packed_job
 from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.parts import Joining
@@ -53,13 +54,8 @@ def compute_with_sums(call: Call, *, sums: bool = True, heads_last: bool = False
 
 
 def empty_output(call: Call, *, heads_last: bool) -> np.ndarray:
-    """Room for an output (…, h, n_q, d_v); with `heads_last` it lies in memory as (…, n_q, h, d_v).
-
-    So torch has it: what comes next in a model puts the heads of each query side by side, and need not move them.
-    """
-    if heads_last:
-        return np.empty((*call.lead[:-1], call.n_q, call.lead[-1], call.d_v), call.q.dtype).swapaxes(-3, -2)
-    return np.empty((*call.lead, call.n_q, call.d_v), call.q.dtype)
+    """Room for an output (…, h, n_q, d_v); with `heads_last` it lies in memory as (…, n_q, h, d_v), as torch has it."""
+    return layout.empty((*call.lead, call.n_q, call.d_v), call.q.dtype, heads_last=heads_last)
 
 
 def sums_of(call: Call) -> Sums:

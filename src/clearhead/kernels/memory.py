@@ -16,6 +16,8 @@ from clearhead.kernels.compiler import helper
 from clearhead.kernels.tile import product
 from clearhead.kernels.vector import BYTE, I32, I64, NUMBER, Vectors, vector_code
 
+LINE = 64  # bytes that a processor fetches at a time
+
 
 class Rows(NamedTuple):
     """Rows of computed numbers, `step` bytes from one to the next."""
@@ -145,6 +147,18 @@ def copy(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> Non
 def copy_vectors(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
     """The same of few numbers, a multiple of the lanes: no function is called."""
     v.each(count, target, source, change=lambda _, numbers: numbers)
+
+
+@vector_code
+def expect(v: Vectors, address: ir.Value, size: ir.Value) -> None:
+    """Say that `size` bytes will be read soon, so that they are on their way by then. They need not be anyone's."""
+    reading, often, data = (ir.Constant(I32, n) for n in (0, 3, 1))
+
+    def line(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        v.call("llvm.prefetch.p0", ir.VoidType(), v.pointer(address, i), reading, often, data)
+        return []
+
+    v.loop(size, LINE, [], line)
 
 
 @vector_code

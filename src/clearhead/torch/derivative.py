@@ -16,6 +16,7 @@ from clearhead import kernels, masks
 from clearhead.call import Call, prepare
 from clearhead.kernels.known_call import Known
 from clearhead.kernels.known_gradients import Addresses, KnownGradients
+from clearhead.kernels.layout import lies_heads_last
 from clearhead.tensors import to_numpy, to_torch
 from clearhead.torch.biases import constant
 from clearhead.torch.plain import is_plain, key_of, transformed
@@ -45,6 +46,7 @@ class Inputs(NamedTuple):
 
 
 TENSORS = Inputs._fields.index("mask")  # how many gradients can be wanted
+BIAS = Inputs._fields.index("bias")  # what comes before it has heads, rows and columns
 
 
 class Results(NamedTuple):
@@ -213,9 +215,18 @@ def derived(inputs: Inputs, results: Results, given: Given) -> tuple[torch.Tenso
     if key is not None:
         kernels.known_gradients.remember(key, call, sums, to_numpy(results.output), to_numpy(gradient))
     return tuple(
-        to_torch(np.require(g, requirements="C")).to(x.dtype) if need and g is not None and x is not None else None
-        for g, x, need in zip(found, inputs.tensors, given.wanted, strict=True)
+        _tensor(g, heads_last=n < BIAS and lies_heads_last(x.stride())).to(x.dtype)
+        if need and g is not None and x is not None
+        else None
+        for n, (g, x, need) in enumerate(zip(found, inputs.tensors, given.wanted, strict=True))
     )
+
+
+def _tensor(gradient: np.ndarray, *, heads_last: bool) -> torch.Tensor:
+    """A gradient as a tensor, dense, with the heads of each row side by side in memory or not."""
+    if not heads_last:
+        return to_torch(np.require(gradient, requirements="C"))
+    return to_torch(np.require(gradient.swapaxes(-3, -2), requirements="C")).transpose(-3, -2)
 
 
 def _key_of(inputs: Inputs, results: Results, gradient: torch.Tensor) -> Hashable | None:
@@ -240,10 +251,14 @@ def _filled_gradients(
     """The gradients of q, k and v, of a call like one before."""
     q, k, v, kind = inputs.q, inputs.k, inputs.v, KINDS[known.kind]
     same = q.dtype == kind == k.dtype == v.dtype
+    like = q if same else q.new_empty((), dtype=kind)
     d_q, d_k, d_v = (
-        torch.empty_like(x, dtype=None if same else kind, memory_format=torch.contiguous_format) for x in (q, k, v)
+        like.new_empty_strided(x.shape, strides[-x.ndim :]) for x, strides in zip((q, k, v), known.strides, strict=True)
     )
-    parts = d_q if known.splits == 1 else d_q.new_empty((known.splits, *d_q.shape))
+    parts = d_q
+    if known.splits > 1:
+        apart, *own = known.strides[0]
+        parts = like.new_empty_strided((known.splits, *q.shape), (apart, *own[-q.ndim :]))
     tensors = q, k, v, results.top, results.total, results.output, gradient, parts, d_k, d_v
     known.fill(Addresses._make([x.data_ptr() for x in tensors]))
     if known.splits > 1:

@@ -15,6 +15,7 @@ import torch
 from clearhead import masks
 from clearhead.biases import RelativeBias as NumpyRelativeBias
 from clearhead.call import MOST_BATCH_AXES, leading_axes
+from clearhead.kernels.layout import lies_heads_last
 from clearhead.masks.mask import of_terms
 from clearhead.torch.biases import RelativeBias
 from clearhead.torch.derivative import Given, Inputs, Mask, Results, computed, derived
@@ -154,7 +155,14 @@ def _gradient_shapes(*values: Any) -> tuple[torch.Tensor, ...]:
     d_bias, d_sinks = (
         x.new_empty(x.shape) if wanted else q.new_empty(0) for x, wanted in ((bias, of_bias), (sinks, of_sinks))
     )
-    return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape), d_bias, d_sinks
+    return *(_laid_like(x) for x in (q, k, v)), d_bias, d_sinks
+
+
+def _laid_like(x: torch.Tensor) -> torch.Tensor:
+    """A gradient of x, as `derived` lays it."""
+    if not lies_heads_last(x.stride()):
+        return x.new_empty(x.shape)
+    return x.new_empty(x.transpose(-3, -2).shape).transpose(-3, -2)
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
