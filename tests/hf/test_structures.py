@@ -8,6 +8,7 @@ import torch
 import transformers as t
 from transformers import masking_utils as hf
 
+import clearhead as ch
 from clearhead import masks
 from clearhead.hf import MaskTensor, borrowed, interface_mask
 
@@ -86,6 +87,17 @@ def test_no_mask_is_made_for_the_last_position():
     assert interface_mask(**{**last, "kv_length": 3, "kv_offset": 4}).position.first_key == 4  # a sliding one
     assert interface_mask(**last, mask_function=hf.sliding_window_causal_mask_function(3)).mask is not None
     assert interface_mask(**{**last, "q_length": 7, "q_offset": 0}).mask == masks.causal()
+
+
+def test_whoever_watches_is_told_where_the_last_position_lies():
+    """Moonshine says of a step without a mask that it is not causal, and its steps are one text all the same."""
+    settings = {"encoder_num_hidden_layers": 1, "decoder_num_hidden_layers": 1, "vocab_size": 50}
+    settings |= {"encoder_num_attention_heads": 2, "decoder_num_attention_heads": 2}
+    config = t.MoonshineConfig(hidden_size=32, intermediate_size=32, **settings)
+    model = t.MoonshineForConditionalGeneration(config).eval()
+    with ch.trace(model) as seen:
+        model.generate(torch.randn(1, 4000), max_new_tokens=4, min_new_tokens=4, do_sample=False)
+    assert (seen.decoder[0].n_q, seen.decoder[0].n_k) == (4, 4)
 
 
 def test_padding_is_cut_to_the_keys_there_are():

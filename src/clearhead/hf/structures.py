@@ -21,7 +21,7 @@ from clearhead.hf.places import Place, real_run
 from clearhead.hf.rules import looks_back, read
 from clearhead.tensors import to_numpy
 from clearhead.torch.padding import both
-from clearhead.torch.watching import Position, whole_length
+from clearhead.torch.watching import Position, are_watched, whole_length
 
 # What can be told of a mask without its numbers: its shape and such, all that torch.compile asks when it makes guards.
 NUMBERS = {"T", "mT", "H", "mH", "data", "real", "imag"}
@@ -120,7 +120,8 @@ def interface_mask(
 ) -> MaskTensor | torch.Tensor | None:
     """What transformers' mask functions take, as a `MaskTensor`; None where nothing is masked and that may be said.
 
-    It may be said of attention that sees both ways, and of the one query that is the last of the sequence.
+    It may be said of attention that sees both ways, and of the one query that is the last of the sequence, unless
+    somebody watches, who is told by the mask where the call lies.
 
     attention_mask (b, ≥ n_k): True where a token is no padding. Where a sequence is spread over processes, it is that
     of the whole, and so is the mask, in the shape of what this process has. Under torch.compile it is made between two
@@ -141,7 +142,7 @@ def interface_mask(
         assert padded is not None
         real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
         mask = both(mask, real_run(real))
-    if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last)):
+    if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last and not are_watched())):
         return None
 
     def write() -> torch.Tensor:

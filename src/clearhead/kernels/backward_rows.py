@@ -135,6 +135,7 @@ def load_stored(job, scratch, top, panel, array, turned, paired, columns):
     clear(like, scratch.rows, width * padded)
     base = head_address(job, array, panel.head)
     for r in range(panel.rows):
+        expect_row(job, array, base, panel.first + r + AHEAD, columns)
         if peek(like, top + r * size) != np.inf:
             source = row_address(job, array, base, panel.first + r)
             copy_stored(like, source, array.column, scratch.rows + r * step, columns)
@@ -181,7 +182,7 @@ def load_rows(job, scratch, top, panel, array, target, columns):
 def expect_row(job, array, base, row, columns):
     """Say that a row of a head will be read soon, if there is one."""
     if row < job.n_q * job.folded:
-        expect(job.like, row_address(job, array, base, row), columns * size_of(job.like))
+        expect(job.like, row_address(job, array, base, row), columns * min(array.column, size_of(job.like)))
 
 
 @helper
