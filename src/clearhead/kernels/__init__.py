@@ -13,6 +13,7 @@ From Python, with a checked call in hand:
     teams        torch's threads, and how late they are     crew         threads of our own, awake for a moment
     machine_code  kernels from the disk, or compiled        target       what is compiled for: how wide vectors are
     announcement  telling who waits for that                remembering  what was worked out before
+    layout       how arrays with heads lie in memory
 
 Kernels, each of which takes tasks from a queue:
 
