@@ -24,6 +24,7 @@ class Case:
     goals: tuple[Goal, ...] = ()
     rounds: int | None = None  # so many and no more, where one takes long or more are wanted
     situation: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext  # while it is timed
+    stretch: float = 0.0  # seconds of a turn in which everything counts: see `measure.timings`
     threads: int | None = None  # where it is not for the user to say
     needs: tuple[str, ...] = ()  # packages without which there is nothing to measure
 
@@ -36,7 +37,7 @@ class Case:
             for call in work.calls.values():
                 measure.once(call)  # compiles
             with self.situation():
-                seconds = measure.timings(work.calls, effort, tick)
+                seconds = measure.timings(work.calls, effort, tick, stretch=min(1.0, size) * self.stretch)
             weighed = {name: measure.extra_bytes(x) for name, x in work.calls.items() if name not in measure.BESIDE}
         values = measure.values(seconds, work.calls, work.problem.operations) | measure.memory_values(weighed)
         wanted = {*measure.ALWAYS, *(goal.value for goal in self.goals)}

@@ -61,10 +61,15 @@ class Effort:
 QUICK = Effort(rounds=3, seconds=1.0, inputs=3)
 
 
-def timings(calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share: None) -> dict[str, list[float]]:
-    """Seconds per call, one entry per round, for each of the calls. They have been called before, so are compiled."""
+def timings(
+    calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share: None, *, stretch: float = 0.0
+) -> dict[str, list[float]]:
+    """Seconds per call, one entry per round, for each of the calls. They have been called before, so are compiled.
+
+    stretch: seconds that a turn lasts where all that happens in it counts, with what is done before each call
+    """
     names = list(calls)
-    repeats = {name: max(1, math.ceil(TURN / _roughly(calls[name]))) for name in names}
+    repeats = {} if stretch else {name: max(1, math.ceil(TURN / _roughly(calls[name]))) for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     with _no_collection():
@@ -74,7 +79,8 @@ def timings(calls: Mapping[str, Call], effort: Effort, tick: Tick = lambda share
                 break
             first = done % len(names)
             for name in names[first:] + names[:first]:
-                seconds[name].append(turn(calls[name], repeats[name]))
+                call = calls[name]
+                seconds[name].append(throughout(call, stretch) if stretch else turn(call, repeats[name]))
             tick(effort.done(done + 1, time.perf_counter() - began))
     return seconds
 
@@ -88,6 +94,22 @@ def turn(call: Call, repeats: int) -> float:
         if repeats > 1:
             _timed(call)  # a short call would pay for waking the threads that a long one hardly notices
         return statistics.median(_timed(call) for _ in range(repeats))
+
+
+def throughout(call: Call, seconds: float) -> float:
+    """Seconds from one call to the next, with what is done before each, on average for so long.
+
+    Where others hold the cores, a few calls wait for milliseconds and most for nothing, and a call that holds back its
+    own threads may hold back what comes next: neither a median nor the call alone would tell.
+    """
+    rest()
+    with call.inside():
+        _timed(call)
+        began, calls = time.perf_counter(), 0
+        while (spent := time.perf_counter() - began) < seconds:
+            _timed(call)
+            calls += 1
+        return spent / calls
 
 
 def once(call: Call) -> Any:

@@ -84,7 +84,7 @@ IN_PLACE = (
         for n in (256, 512, 700, 1024)
     ),
     *(
-        Case(f"busy{name} n={n}", "busy", "SDPA", build(n, h), faster(1.0), situation=busy)
+        Case(f"busy{name} n={n}", "busy", "SDPA", build(n, h), faster(1.0), rounds=25, situation=busy, stretch=0.3)
         for name, build in (("", tensors), (" after product", after_product))
         for n, h in ((128, 12), (300, 10), (700, 10))
     ),

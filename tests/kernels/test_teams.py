@@ -143,6 +143,17 @@ class TestLateness:
         assert team.pause == FIRST_PAUSE
         assert team.is_worth(1e5)
 
+    def test_between_other_work_a_short_call_wakes_nobody_beside_a_late_team(self, team, monkeypatch):
+        asked = []
+        monkeypatch.setattr(schedule, "_with_own", lambda work, words, threads: asked.append(threads))
+        for operations in (1e7, 1e7, 1e10):
+            for ago in (10**6, -(10**9)):  # the last call ended a while ago, or has hardly ended
+                team.last = team.delay = 10**10
+                team.passed_by = 0
+                team.left = time.perf_counter_ns() - ago
+                Counted(4, operations=operations).run()
+        assert asked == [1, 2, 1, 2, 2, 2]
+
     def test_it_is_measured_from_the_call_to_the_last_who_joined(self, team):
         began = time.monotonic_ns()
         Counted(4, operations=1e12).run()

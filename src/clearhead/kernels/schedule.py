@@ -137,12 +137,26 @@ class Work:
 def spread(work: Work, words: array.array[int]) -> None:
     """Do a round of it, on as many threads as that is worth."""
     threads, team = _hands() if work.shared else (1, None)
-    if team is not None and threads > 1 and team.is_worth(work.alone):
-        words[MEMORY], words[PLACES], words[MOST] = scratch(threads * work.room), threads, work.turn
-        team.run(words, threads)
-        while words[NEXT] < work.every:  # between two turns nobody is at it, so Ctrl-C may end it here
-            team.run(words, threads)
+    if team is None or threads == 1:
+        _with_own(work, words, threads)
         return
+    if team.is_worth(work.alone):
+        _with_team(work, words, team, threads)
+    else:
+        _with_own(work, words, 1 if team.wants_its_cores(work.alone) else threads)
+    team.leave()
+
+
+def _with_team(work: Work, words: array.array[int], team: Team, threads: int) -> None:
+    """Do it with torch's threads."""
+    words[MEMORY], words[PLACES], words[MOST] = scratch(threads * work.room), threads, work.turn
+    team.run(words, threads)
+    while words[NEXT] < work.every:  # between two turns nobody is at it, so Ctrl-C may end it here
+        team.run(words, threads)
+
+
+def _with_own(work: Work, words: array.array[int], threads: int) -> None:
+    """Do it with up to so many threads, of which all but the caller's are our own."""
     members = crew().ready(min(threads, work.tasks) - 1) if threads > 1 else 0
     words[MEMORY] = scratch((members + 1) * work.room)
     if members:
