@@ -8,7 +8,16 @@ from clearhead.call import prepare
 from clearhead.kernels import launch, plan
 from clearhead.kernels.gradients import gradients
 from clearhead.kernels.job import BLOCK
-from clearhead.kernels.plan import FEW_TASKS, LEAST_SPLIT, backward_plan, forward_plan, forward_split, shape_of
+from clearhead.kernels.plan import (
+    FEW_TASKS,
+    LEAST_BACKWARD_SPLIT,
+    LEAST_SPLIT,
+    backward_plan,
+    backward_split,
+    forward_plan,
+    forward_split,
+    shape_of,
+)
 from clearhead.kernels.target import PANEL, TARGET
 
 rng = np.random.default_rng(0)
@@ -84,6 +93,18 @@ def test_parts_of_the_keys_are_large_and_not_too_many(tasks, n_k):
 
 def test_keys_are_not_cut_into_a_part_and_a_rest():
     assert [forward_split(n_k, 2) for n_k in (1024, 1535, 1536, 2048)] == [1152, 1536, 768, 1152]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 8, 16])
+@pytest.mark.parametrize("n_k", [0, 1, 255, 512, 700, 768, 1024, 2048, 4096, 40_000])
+def test_parts_of_the_backward_pass_are_alike(parts, n_k):
+    split = backward_split(n_k, parts, LANES)
+    cut = [min(split, n_k - start) for start in range(0, n_k, split)]
+    assert split % LANES == 0
+    assert len(cut) in (0, 1, 2, 4, 8, 16)
+    assert len(cut) <= 1.5 * parts
+    assert len(cut) <= 1 or min(cut) > max(cut) - len(cut) * LANES
+    assert len(cut) <= 1 or max(cut) >= LEAST_BACKWARD_SPLIT / 1.5
 
 
 def gradients_of(q, k, v, mask):

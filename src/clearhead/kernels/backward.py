@@ -87,7 +87,11 @@ def differentiate(back, scratch, gathered, head):
         poke(like, gathered.ones + i * size_of(like), cast(like, 1.0))
     for number in range(job.panels):
         panel, queries = panel_of(job, head, number), addressed(back.panel, gathered.end + number * back.panel_size)
-        load_panel(back, scratch, queries, panel)
+        start, end = load_ranges(job, scratch, panel)
+        if start < end:
+            load_panel(back, scratch, queries, panel)
+        else:  # none of its queries sees any of the keys
+            clear(like, queries.d_queries, job.d * job.width)
     part = head // job.heads
     stop = min(job.n_k, (part + 1) * job.split)
     for key in range(part * job.split, stop, BLOCK):
@@ -156,7 +160,7 @@ def add_tile_gradients(back, scratch, gathered, queries, panel, block, finite):
         add_to_bias(back, scratch, panel, block, slopes)
     if job.softcap > 0:
         multiply_tile(like, slopes, gathered.caps)
-    offset = block.key % BLOCK
+    offset = block.key % job.split % BLOCK
     of_weights, of_slopes = Operand(weights.address, width * size, size), Operand(slopes.address, width * size, size)
     gradients, query_rows = Columns(queries.gradient_rows, width, 0), Columns(queries.query_rows, width, 0)
     add_columns(like, of_weights, gradients, Columns(gathered.d_values, BLOCK, offset), block.keys, d_v, gathered.ones)
@@ -192,7 +196,7 @@ def add_pair_gradients(back, scratch, gathered, queries, panel, block, finite):
         multiply_tile(like, slopes, gathered.caps)
     clear(like, slopes.address + count * width * size, width * (count % 2))
     round_rows(like, Tile(weights.address, round_up(count, 2), width), slopes.address, scratch.pairs)
-    offset = block.key % BLOCK
+    offset = block.key % job.split % BLOCK
     of_weights, of_slopes = Operand(weights.address, width * size, PAIR), Operand(slopes.address, width * size, PAIR)
     gradients, query_rows = Columns(queries.gradient_rows, width // 2, 0), Columns(queries.query_rows, width // 2, 0)
     add_columns_pairs(like, of_weights, gradients, Columns(gathered.d_values, BLOCK, offset), count, d_v, gathered.ones)

@@ -20,7 +20,7 @@ NARROW = 512  # keys up to which a causal mask makes panels narrower
 NARROW_PAIRS = 256  # the same of pairs of bfloat16, whose values are paired anew for each panel
 LEAST_SPLIT = 4 * BLOCK  # keys that are worth a task of their own
 FEW_BACKWARD_TASKS = 8  # the same for the backward pass, whose tasks have all queries of a head
-LEAST_BACKWARD_SPLIT = 2 * BLOCK
+LEAST_BACKWARD_SPLIT = 256
 SHARED_TASKS = 16  # parts of the keys when all heads add to one bias and so cannot go side by side
 MOST_THIN = 8  # queries that are multiplied the way of `thin`; with more, the other way is as fast
 LEAST_THIN_LANES = 4  # numbers of a vector, without which there is no such way
@@ -120,9 +120,20 @@ def backward_plan(shape: Shape, shared: bool) -> Plan:
     vectors = _panel_vectors(shape, shape.n_q * shape.group)
     whole = _plan(shape, folded=shape.group, vectors=vectors, split=max(shape.n_k, 1))
     parts = SHARED_TASKS if shared else math.ceil(FEW_BACKWARD_TASKS / max(whole.heads, 1))
-    plan = _split(shape, whole, parts, LEAST_BACKWARD_SPLIT)
+    plan = _plan(shape, folded=shape.group, vectors=vectors, split=backward_split(shape.n_k, parts, shape.lanes))
     together = plan.heads if shared else 1
     return plan._replace(tasks=plan.heads * plan.splits // max(together, 1), heads_per_task=together)
+
+
+def backward_split(n_k: int, parts: int, lanes: int) -> int:
+    """How many keys a task of the backward pass has, if they are to be cut into about so many parts.
+
+    All parts are of one size and their number is a power of two, as that of threads mostly is: of 1,024 keys of one
+    head in parts of 384, 384 and 256, one of two threads would do nearly two thirds.
+    """
+    parts = min(parts, max(n_k // LEAST_BACKWARD_SPLIT, 1))
+    keys = math.ceil(n_k / 2 ** round(math.log2(parts)))
+    return lanes * max(math.ceil(keys / lanes), 1)
 
 
 @functools.lru_cache(maxsize=256)
