@@ -1,33 +1,13 @@
-"""Padding and groups of positions as masks."""
+"""Groups of positions as masks."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from clearhead import masks
-from clearhead.hf.places import Place, SameGroup, real_run
+from clearhead.hf.places import Place, SameGroup
 
 N = 9
-ROWS = {
-    "none": [[1] * N, [1] * N],
-    "right": [[1] * N, [1] * 5 + [0] * 4],
-    "left": [[0] * 3 + [1] * 6, [1] * N],
-    "both sides": [[0] * 2 + [1] * 5 + [0] * 2, [0] + [1] * 8],
-    "nothing real": [[0] * N, [1] * N],
-    "gaps": [[1, 0, 1, 1, 1, 1, 1, 1, 1], [1] * N],
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_real_keys_are_runs_unless_there_are_gaps(name):
-    real = np.array(ROWS[name], bool)
-    mask = real_run(real)
-    if name == "none":
-        assert mask is None
-        return
-    np.testing.assert_array_equal(mask.array(4, N, batch_shape=(2,)), np.broadcast_to(real[:, None], (2, 4, N)))
-    assert (mask.ranges(masks.Sizes(4, N, (2,), 3)) is None) == (name == "gaps")
 
 
 def test_groups_join_other_masks():

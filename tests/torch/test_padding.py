@@ -19,10 +19,11 @@ def written(mask, batch=2):
     [
         ([[1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1]], True),
         ([[0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0]], True),
-        ([[0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]], False),
+        ([[0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]], True),
+        ([[0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0]], True),
         ([[1, 1, 0, 1, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0]], False),
     ],
-    ids=["at the end", "all of it", "at the start", "inside"],
+    ids=["at the end", "all of it", "at the start", "on both sides", "inside"],
 )
 def test_padding_means_the_same_in_either_form(rows, ranges):
     real = torch.tensor(rows, dtype=torch.bool)
@@ -41,8 +42,9 @@ def test_more_and_fewer_batch_axes():
     real = torch.arange(N_K) < torch.tensor([[3, 7, 0], [1, 2, 5]])[..., None]
     got = real_keys(real).array(N_Q, N_K, batch_shape=(2, 3), heads=5)
     np.testing.assert_array_equal(got, np.broadcast_to(real.numpy()[:, :, None, None], got.shape))
-    got = real_keys(real[0, 0]).array(N_Q, N_K)
-    np.testing.assert_array_equal(got, np.broadcast_to(real[0, 0].numpy(), got.shape))
+    for row in (real[0, 0], ~real[0, 0]):
+        got = real_keys(row).array(N_Q, N_K)
+        np.testing.assert_array_equal(got, np.broadcast_to(row.numpy(), got.shape))
 
 
 def test_masks_join_and_nothing_allows_everything():

@@ -128,9 +128,9 @@ class TestToy:
                 "이 ← (원문의 단어를 보지 않음) 85 %"
             )
 
-    @pytest.mark.parametrize("dtype", ["float32", "float16"])
-    def test_saved_and_loaded(self, tmp_path, dtype):
-        path = tmp_path / "toy.safetensors"
+    @pytest.mark.parametrize(("dtype", "kind"), [("float32", Path), ("float16", str)])
+    def test_saved_and_loaded(self, tmp_path, dtype, kind):
+        path = kind(tmp_path / "toy.safetensors")
         toys.translator().save(path, dtype)
         found = Translator.load(path)
         assert (found.task, found.longest, found.reader) == ("backwards", (5, 4), Reader(0, None))

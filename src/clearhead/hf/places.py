@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 
 from clearhead import masks
 from clearhead.masks.lookup import over_batch
@@ -46,22 +46,6 @@ class Place(NamedTuple):
     def is_last(self) -> bool:
         """Whether one query is the last position of a sequence whose every position is a key, as in decoding."""
         return self.n_q == 1 and self.first_key == 0 and self.first_query == self.n_k - 1
-
-
-def real_run(real: Bool[np.ndarray, "b n_k"]) -> masks.Mask | None:
-    """Only real keys: in each batch entry one run of them as a rule, with padding before or after it. None if all."""
-    if real.all():
-        return None
-    n_k = real.shape[-1]
-    first = np.where(real.any(-1), real.argmax(-1), 0)
-    end = np.where(real.any(-1), n_k - real[:, ::-1].argmax(-1), 0)
-    if (real.sum(-1) != end - first).any():  # there are gaps
-        return masks.array(real[:, None, None, :])
-    run = None if (end == n_k).all() else masks.key_lengths(end)
-    if not first.any():
-        return run
-    after = ~masks.key_lengths(first)
-    return after if run is None else after & run
 
 
 @dataclass(frozen=True, eq=False)

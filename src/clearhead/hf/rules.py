@@ -20,10 +20,10 @@ from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 from transformers import masking_utils
 
 from clearhead import masks
-from clearhead.hf.places import Place, SameGroup, real_run
+from clearhead.hf.places import Place, SameGroup
 from clearhead.masks.kinds import UNLIMITED
 from clearhead.tensors import to_numpy
-from clearhead.torch.padding import both
+from clearhead.torch.padding import both, real_run
 
 Rule = Callable[..., Any]
 Held = dict[str, Any]  # what a rule holds on to, by name

@@ -17,10 +17,10 @@ from torch.utils import _pytree as pytree
 from transformers import masking_utils
 
 from clearhead import masks
-from clearhead.hf.places import Place, real_run
+from clearhead.hf.places import Place
 from clearhead.hf.rules import looks_back, read
 from clearhead.tensors import to_numpy
-from clearhead.torch.padding import both
+from clearhead.torch.padding import both, real_run
 from clearhead.torch.watching import Position, are_watched, whole_length
 
 # What can be told of a mask without its numbers: its shape and such, all that torch.compile asks when it makes guards.

@@ -99,14 +99,14 @@ class Translator:
     record: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def load(cls, path: Path | None = None) -> Translator:
+    def load(cls, path: str | Path | None = None) -> Translator:
         """The translator at `path`, or the one that comes with clearhead.
 
         Raises:
             FileNotFoundError: there is no such file.
             ValueError: it holds something else.
         """
-        path = SHIPPED if path is None else path
+        path = SHIPPED if path is None else Path(path)
         description, arrays = checkpoint.read(path, checkpoint.MODEL)
         more = description["translator"]
         model = Transformer(**{**description["settings"], "dtype": np.float32})
@@ -120,7 +120,7 @@ class Translator:
         reader, doubt = Reader(*more["reader"]), Doubt.from_json(more.get("doubt"))
         return cls(model, vocabulary, more["task"], tuple(more["longest"]), reader, doubt, more["record"])
 
-    def save(self, path: Path, dtype: DTypeLike = np.float32) -> None:
+    def save(self, path: str | Path, dtype: DTypeLike = np.float32) -> None:
         """Write everything to one file, which `clearhead.Transformer.load` reads as well; float16 halves it."""
         settings = self.model._settings() | {"dtype": np.dtype(dtype).name}
         description = {
@@ -138,7 +138,7 @@ class Translator:
             },
         }
         checkpoint.write(
-            path, description, {name: array.astype(dtype) for name, array in self.model.parameters().items()}
+            Path(path), description, {name: array.astype(dtype) for name, array in self.model.parameters().items()}
         )
 
     def translate(self, texts: Sequence[str]) -> list[Translated]:
