@@ -106,10 +106,11 @@ def throughout(call: Call, seconds: float) -> float:
     with call.inside():
         _timed(call)
         began, calls = time.perf_counter(), 0
-        while (spent := time.perf_counter() - began) < seconds:
+        while True:
             _timed(call)
             calls += 1
-        return spent / calls
+            if (spent := time.perf_counter() - began) >= seconds:
+                return spent / calls
 
 
 def once(call: Call) -> Any:

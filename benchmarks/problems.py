@@ -74,7 +74,7 @@ class Call:
     run: Callable[[], Any]
     read: Callable[[Any], np.ndarray] = np.asarray
     _: KW_ONLY
-    before: Callable[[], Any] = lambda: None  # is run before each time, and not timed
+    before: Callable[[], Any] = lambda: None  # is run before each time, and timed only where all that happens counts
     inside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext  # is entered for each turn
     lean: Callable[[], Callable[[], Any]] | None = None  # makes one that keeps no pool of memory, to be weighed
     weighed: bool = True  # False where memory is kept from call to call, so that what one takes cannot be told

@@ -362,9 +362,10 @@ class TestExplain:
         assert folded == {"attention": together, "gradients": 3, "look": 1}[of]
         allowed = np.tile(mask.array(37, 1000), (folded, 1))
         tiles = [
-            allowed[i : i + width, j : j + BLOCK].any()
+            allowed[i : i + width, j : min(j + BLOCK, part + plan.cut.part_keys)].any()
             for i in range(0, len(allowed), width)
-            for j in range(0, 1000, BLOCK)
+            for part in range(0, 1000, plan.cut.part_keys)
+            for j in range(part, min(part + plan.cut.part_keys, 1000), BLOCK)
         ]
         heads = 2 * 6 // folded
         assert (plan.tiles, plan.tiles_skipped) == (heads * len(tiles), heads * tiles.count(False))

@@ -53,6 +53,20 @@ def test_rounds_go_on_while_there_is_time_and_end_at_the_most():
     assert len(measure.timings(calls, Effort(rounds=2, seconds=60.0, most_rounds=5))["a"]) == 5
 
 
+def test_a_stretch_counts_all_that_happens_in_it():
+    """One call in three takes long, and so does what comes before each: a median of calls would show neither."""
+    done: list[str] = []
+
+    def run() -> None:
+        done.append("call")
+        time.sleep(0.03 * (len(done) % 3 == 0))
+
+    call = Call(run, before=lambda: time.sleep(0.01))
+    for seconds in measure.timings({"a": call}, Effort(rounds=2, seconds=0.0), stretch=0.2)["a"]:
+        assert 0.015 < seconds < 0.2 / 3
+    assert len(done) >= 8
+
+
 def test_short_calls_are_repeated_and_warmed_up():
     called: list[int] = []
     measure.turn(Call(lambda: called.append(1)), repeats=5)

@@ -1,4 +1,4 @@
-"""A product comes before each call and is not timed; a busy machine is busy, and no longer than that."""
+"""A product comes before each call and is no part of it; a busy machine is busy, and no longer than that."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_product_is_the_one_before_attention():
 def test_a_busy_row_is_measured_while_it_is_busy(monkeypatch):
     seen: list[int] = []
     timed = measure.timings
-    monkeypatch.setattr(measure, "timings", lambda *x: seen.append(len(spinning())) or timed(*x))
+    monkeypatch.setattr(measure, "timings", lambda *x, **how: seen.append(len(spinning())) or timed(*x, **how))
     row = named("busy after product n=128").measure(MINIMAL, 1, SIZE)
     assert seen == [machine.cores()]
     assert row.peers.keys() == {"clearhead", "torch"}

@@ -146,13 +146,25 @@ class TestLateness:
     def test_between_other_work_a_short_call_wakes_nobody_beside_a_late_team(self, team, monkeypatch):
         asked = []
         monkeypatch.setattr(schedule, "_with_own", lambda work, words, threads: asked.append(threads))
-        for operations in (1e7, 1e7, 1e10):
+        for operations in (1e7, 1e10):
             for ago in (10**6, -(10**9)):  # the last call ended a while ago, or has hardly ended
                 team.last = team.delay = 10**10
                 team.passed_by = 0
                 team.left = time.perf_counter_ns() - ago
                 Counted(4, operations=operations).run()
-        assert asked == [1, 2, 1, 2, 2, 2]
+        assert asked == [1, 2, 2, 2]
+
+    def test_many_threads_save_more_than_two(self, team):
+        team.left = 0
+        assert team.wants_its_cores(2e6, 2)
+        assert not team.wants_its_cores(2e6, 8)
+
+    @pytest.mark.parametrize("late", [0, 10**10])
+    def test_whoever_does_a_call_its_end_is_noted(self, late, team):
+        team.last = team.delay = late
+        before = time.perf_counter_ns()
+        Counted(4, operations=1e7).run()
+        assert before < team.left < time.perf_counter_ns()
 
     def test_it_is_measured_from_the_call_to_the_last_who_joined(self, team):
         began = time.monotonic_ns()

@@ -40,8 +40,9 @@ def test_without_padding_there_is_no_mask():
 
 def test_more_and_fewer_batch_axes():
     real = torch.arange(N_K) < torch.tensor([[3, 7, 0], [1, 2, 5]])[..., None]
-    got = real_keys(real).array(N_Q, N_K, batch_shape=(2, 3), heads=5)
-    np.testing.assert_array_equal(got, np.broadcast_to(real.numpy()[:, :, None, None], got.shape))
+    for flags in (real, real.flip(-1)):
+        got = real_keys(flags).array(N_Q, N_K, batch_shape=(2, 3), heads=5)
+        np.testing.assert_array_equal(got, np.broadcast_to(flags.numpy()[:, :, None, None], got.shape))
     for row in (real[0, 0], ~real[0, 0]):
         got = real_keys(row).array(N_Q, N_K)
         np.testing.assert_array_equal(got, np.broadcast_to(row.numpy(), got.shape))

@@ -137,14 +137,14 @@ def _of_strip(call: Call) -> int:
 
 def _tiles(call: Call, plan: Plan) -> tuple[int, int]:
     """How many tiles of scores there are, and how many of them the mask empties."""
-    blocks = math.ceil(call.n_k / BLOCK)
-    total = plan.heads * plan.panels * blocks
+    blocks = _blocks(call, plan)
+    total = plan.heads * plan.panels * len(blocks)
     if not total or (call.ranges is None and call.allowed is None and call.rule is None):
         return total, 0
     used = 0
     for strip, _ in call.strips():
         panels = math.ceil(strip.n_q * plan.folded / plan.width)
-        touched = np.ones((1, panels, blocks), np.bool_)
+        touched = np.ones((1, panels, len(blocks)), np.bool_)
         if strip.ranges is not None:
             touched = touched & _touched_by_ranges(strip, plan, panels, blocks)
         if strip.allowed is not None:
@@ -153,12 +153,19 @@ def _tiles(call: Call, plan: Plan) -> tuple[int, int]:
     return total, total - used
 
 
-def _touched_by_ranges(call: Call, plan: Plan, panels: int, blocks: int) -> np.ndarray:
+def _blocks(call: Call, plan: Plan) -> np.ndarray:
+    """The first key of each block: a task begins with one, and has a shorter one at its end."""
+    starts = range(0, call.n_k, plan.split)
+    return np.concatenate([np.arange(start, min(start + plan.split, call.n_k), BLOCK) for start in (*starts, call.n_k)])
+
+
+def _touched_by_ranges(call: Call, plan: Plan, panels: int, starts: np.ndarray) -> np.ndarray:
     """Which blocks of keys some run of a panel's queries reaches into: → (heads or 1, panels, blocks)
 
     Each run adds 1 from its first block on and takes it away after its last, so one sum tells all of them.
     """
     assert call.ranges is not None
+    blocks = len(starts)
     if panels * blocks == 1 and math.prod(call.ranges.low.shape[:-2]) == 1:
         return np.full((1, 1, 1), (call.ranges.low < call.ranges.high).any())
     low, high = (_by_panel(x, call, plan) for x in np.broadcast_arrays(*call.ranges))  # (heads or 1, folded, runs, n_q)
@@ -166,18 +173,19 @@ def _touched_by_ranges(call: Call, plan: Plan, panels: int, blocks: int) -> np.n
     rows = np.arange(folded)[:, None, None] * n_q + np.arange(n_q)
     panel = (np.arange(heads)[:, None, None, None] * panels + rows // plan.width) * (blocks + 1)
     there = low < high
-    first, after = ((panel + block)[there] for block in (low // BLOCK, (high - 1) // BLOCK + 1))
+    begun = [np.searchsorted(starts, key, side="right") for key in (low, high - 1)]  # blocks that begin up to a key
+    first, after = ((panel + block)[there] for block in (begun[0] - 1, begun[1]))
     size = heads * panels * (blocks + 1)
     change = np.bincount(first, minlength=size) - np.bincount(after, minlength=size)
     return change.reshape(heads, panels, blocks + 1).cumsum(axis=-1)[..., :-1] > 0
 
 
-def _touched_by_array(call: Call, plan: Plan, panels: int, blocks: int) -> np.ndarray:
+def _touched_by_array(call: Call, plan: Plan, panels: int, starts: np.ndarray) -> np.ndarray:
     """Which tiles of a boolean array hold a True: → (heads or 1, panels, blocks)"""
     assert call.allowed is not None
-    by_block = np.logical_or.reduceat(call.allowed, np.arange(blocks) * BLOCK, axis=-1)
+    by_block = np.logical_or.reduceat(call.allowed, starts, axis=-1)
     by_block = _by_panel(by_block, call, plan)  # (heads or 1, folded, n_q, blocks)
-    rows = by_block.reshape(len(by_block), -1, blocks)
+    rows = by_block.reshape(len(by_block), -1, len(starts))
     return np.logical_or.reduceat(rows, np.arange(panels) * plan.width, axis=1)
 
 

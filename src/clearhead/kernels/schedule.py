@@ -143,7 +143,7 @@ def spread(work: Work, words: array.array[int]) -> None:
     if team.is_worth(work.alone):
         _with_team(work, words, team, threads)
     else:
-        _with_own(work, words, 1 if team.wants_its_cores(work.alone) else threads)
+        _with_own(work, words, 1 if team.wants_its_cores(work.alone, threads) else threads)
     team.leave()
 
 

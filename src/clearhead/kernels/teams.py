@@ -6,10 +6,10 @@ with it within 2 µs. The price is that a team waits for each of its threads, an
 something else one may take milliseconds to begin. So how late they are is measured, and a call that would be done
 before they begin goes another way.
 
-That is not always with threads of our own. Between two calls of a model torch's threads have other work, and one of
-ours would take their core from them: a short call that does not follow another at once is done by its caller alone. On
-two busy cores a product of torch's and a call over 128 positions together take 5 to 6 ms so, and 7 to 9 with a thread
-of ours.
+That is not always with threads of our own. Between two calls of a model torch's threads have other work, for which
+one of ours would take their core from them. What a caller does between two calls is not known, only that it does
+something: a short call that does not follow another at once is done by its caller alone. On two busy cores a product
+of torch's and a call over 128 positions together take 5 to 6 ms so, and 7 to 9 with a thread of ours.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from clearhead.kernels.rounds import CLOCK, LATEST, NUMBER
 MEMBER = Kernel("clearhead.kernels.serving", "as_one_of_a_team", numbers=1)
 PROMPT = 50_000  # nanoseconds: a team that begins so soon is neither asleep nor kept from its cores
 FIRST_PAUSE, LONGEST_PAUSE = 16, 1024  # calls that go another way before the team is tried again
-BRIEF = 3_000_000  # nanoseconds that a call may take one thread, not to be worth a thread beside torch's
+BRIEF = 1_500_000  # nanoseconds that others would save a call, not to be worth a thread beside torch's
 AT_ONCE = 50_000  # nanoseconds between two calls without any work between them
 LIBRARY = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
 
@@ -66,9 +66,9 @@ class Team:
         self.pause = min(2 * self.pause, LONGEST_PAUSE)
         return True
 
-    def wants_its_cores(self, nanoseconds: float) -> bool:
+    def wants_its_cores(self, nanoseconds: float, threads: int) -> bool:
         """Whether a call that is not worth it, and takes one thread so long, had better not wake any other thread."""
-        return nanoseconds < BRIEF and time.perf_counter_ns() - self.left > AT_ONCE
+        return nanoseconds * (1 - 1 / threads) < BRIEF and time.perf_counter_ns() - self.left > AT_ONCE
 
     def leave(self) -> None:
         """Remember when a call ended, whoever did it."""
