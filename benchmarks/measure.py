@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +36,7 @@ OURS, THEIRS, YARDSTICK, ALONE = "clearhead", "torch", "sgemm", "attention alone
 THROUGH_INTERFACE = "clearhead.hf"  # a whole model whose attention is ours by transformers' interface
 BESIDE = (YARDSTICK, ALONE)  # what is timed for comparison and computes something else
 ALWAYS = (SPEED, SHARE, COST)  # values that are reported without a goal too
-TURN = 0.010  # seconds that a turn lasts at least, by repeating short calls
+TURN = 0.050  # seconds that a turn lasts at least, by repeating short calls
 REST = 0.005  # seconds between two looks at whether the process is at rest
 LONGEST_REST = 0.25
 
@@ -69,7 +68,7 @@ def timings(
     stretch: seconds that a turn lasts where all that happens in it counts, with what is done before each call
     """
     names = list(calls)
-    repeats = {} if stretch else {name: max(1, math.ceil(TURN / _roughly(calls[name]))) for name in names}
+    short = {} if stretch else {name: _roughly(calls[name]) < TURN for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     with _no_collection():
@@ -80,20 +79,27 @@ def timings(
             first = done % len(names)
             for name in names[first:] + names[:first]:
                 call = calls[name]
-                seconds[name].append(throughout(call, stretch) if stretch else turn(call, repeats[name]))
+                seconds[name].append(throughout(call, stretch) if stretch else turn(call, short=short[name]))
             tick(effort.done(done + 1, time.perf_counter() - began))
     return seconds
 
 
-def turn(call: Call, repeats: int) -> float:
+def turn(call: Call, *, short: bool) -> float:
     """Seconds per call in one turn: the median of its calls, as one of three hundred may be interrupted for so long
     as all the others take together.
+
+    How many a short call makes is left to the clock. Threads that are woken may be put on the core of whoever woke
+    them, and stay there for some 10 ms: however long one call took, it says little of how many a turn has room for.
     """
     rest()
     with call.inside():
-        if repeats > 1:
+        if short:
             _timed(call)  # a short call would pay for waking the threads that a long one hardly notices
-        return statistics.median(_timed(call) for _ in range(repeats))
+        end = time.perf_counter() + TURN * short
+        seconds = [_timed(call)]
+        while time.perf_counter() < end:
+            seconds.append(_timed(call))
+        return statistics.median(seconds)
 
 
 def throughout(call: Call, seconds: float) -> float:

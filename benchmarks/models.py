@@ -21,6 +21,7 @@ from benchmarks.problems import Call, at
 
 LAYERS, HEADS, VOCABULARY, LONGEST = 6, 8, 1000, 32768
 NEW = 32  # words that are generated
+PADDING = 0  # the number of a word that stands for none
 
 
 def made(kind: str, size: float, layers: int = LAYERS, heads: int = HEADS) -> Any:
@@ -66,7 +67,8 @@ class Forward:
 
     @property
     def ids(self) -> torch.Tensor:
-        return torch.randint(VOCABULARY, (1, self.n), generator=torch.Generator().manual_seed(1))
+        """Words, none of them PADDING: whoever generates takes that for no word, and masks it."""
+        return torch.randint(PADDING + 1, VOCABULARY, (1, self.n), generator=torch.Generator().manual_seed(1))
 
     def run(self, model: Any = None) -> torch.Tensor:
         """→ states (1, n, width), or words (1, n + new)"""
@@ -75,7 +77,7 @@ class Forward:
             if not self.new:
                 return model(self.ids)[0]
             return model.generate(
-                self.ids, do_sample=False, min_new_tokens=self.new, max_new_tokens=self.new, pad_token_id=0
+                self.ids, do_sample=False, min_new_tokens=self.new, max_new_tokens=self.new, pad_token_id=PADDING
             )
 
     def truth(self, kind: type[np.floating[Any]] = np.float64) -> np.ndarray:

@@ -38,7 +38,7 @@ def test_values_are_speed_against_torch_and_share_of_the_yardstick():
 
 def test_every_round_calls_everyone_and_begins_with_another(monkeypatch):
     turns: list[str] = []
-    monkeypatch.setattr(measure, "turn", lambda call, repeats: turns.append(call.run()) or 1.0)
+    monkeypatch.setattr(measure, "turn", lambda call, short: turns.append(call.run()) or 1.0)
     calls = {name: Call(lambda name=name: name) for name in "abc"}
     shares: list[float] = []
     seconds = measure.timings(calls, Effort(rounds=4, seconds=0.0), shares.append)
@@ -69,10 +69,21 @@ def test_a_stretch_counts_all_that_happens_in_it():
 
 def test_short_calls_are_repeated_and_warmed_up():
     called: list[int] = []
-    measure.turn(Call(lambda: called.append(1)), repeats=5)
-    assert len(called) == 6
-    measure.turn(Call(lambda: called.append(1)), repeats=1)
-    assert len(called) == 7
+    call = Call(lambda: called.append(1) or time.sleep(measure.TURN / 5))
+    measure.turn(call, short=True)
+    assert 3 <= len(called) <= 6, "one that does not count, and as many as there is time for"
+    called.clear()
+    measure.turn(call, short=False)
+    assert len(called) == 1
+
+
+def test_one_slow_call_does_not_make_a_turn_short(monkeypatch):
+    """The first two calls wait for threads that are put on one core; all others take nothing."""
+    called: list[int] = []
+    call = Call(lambda: called.append(1) or time.sleep(measure.TURN / 3 if len(called) < 3 else 0.0))
+    monkeypatch.setattr(measure, "rest", lambda: None)
+    measure.timings({"a": call}, Effort(rounds=1, seconds=0.0))
+    assert len(called) > 100
 
 
 def test_memory_is_the_peak_of_a_call():
@@ -106,11 +117,11 @@ def test_what_comes_before_a_call_is_not_timed():
 
     def slow():
         told.append("before")
-        time.sleep(0.05)
+        time.sleep(measure.TURN)
 
     call = Call(lambda: told.append("run"), before=slow, inside=inside)
-    assert measure.turn(call, repeats=2) < 0.05
-    assert told == ["in", *["before", "run"] * 3, "out"]
+    assert measure.turn(call, short=True) < 0.05
+    assert told == ["in", *["before", "run"] * 2, "out"], "what is done before a call takes the turn's time"
     told.clear()
     measure.once(call)
     assert told == ["in", "before", "run", "out"]
