@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 
 
 class Target(NamedTuple):
-    """The shape of the micro-tile: `rows` × (`vectors` · lanes) accumulators stay in registers."""
+    """The shape of the widest micro-tile: `rows` × (`vectors` · lanes) accumulators stay in registers."""
 
     name: str
     vector_bytes: int
