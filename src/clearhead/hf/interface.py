@@ -95,14 +95,17 @@ def interface_attention(
             indices=indices, **others,
         )  # fmt: skip
     _refuse_unknown(module, others)
-    for tell in told.get(id(module), ()):
-        tell(module)
-    n_q, n_k = query.shape[-2], key.shape[-2]
+    if told:
+        for tell in told.get(id(module), ()):
+            tell(module)
+    n_q, n_k, whole = query.shape[-2], key.shape[-2], whole_length()
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    mask: Mask | None = _without_a_mask(whole_length() or n_q, causal, sliding_window)
-    if attention_mask is not None:
+    mask: Mask | None
+    if attention_mask is None:
+        mask = _without_a_mask(whole or n_q, causal, sliding_window)
+    else:
         mask = _given(attention_mask, n_q, n_k)
-    if whole_length() is not None and not (indices is None and position_bias is None):
+    if whole is not None and not (indices is None and position_bias is None):
         raise NotImplementedError(
             f"{type(module).__name__} chooses keys or adds a bias by positions, and of a sequence that is spread over "
             "processes it knows its own only; run this model in one process"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import torch
@@ -70,6 +71,7 @@ class MaskTensor(torch.Tensor):
     def written(self) -> torch.Tensor:
         """The numbers, written out once."""
         if self._written is None:
+            _recent.forget(self)
             self._written = self._write()
         return self._written
 
@@ -90,6 +92,29 @@ class MaskTensor(torch.Tensor):
         return func(*args, **kwargs)
 
 
+class _Recent(threading.local):
+    """Masks that models in this thread asked for without padding: the next forward pass asks for the same.
+
+    Not those that were written out: that is n × n numbers, and the model may have changed them.
+    """
+
+    MOST = 8
+
+    def __init__(self) -> None:
+        self.masks: dict[Hashable, MaskTensor] = {}
+
+    def keep(self, key: Hashable, mask: MaskTensor) -> None:
+        if len(self.masks) >= self.MOST:
+            del self.masks[next(iter(self.masks))]
+        self.masks[key] = mask
+
+    def forget(self, mask: MaskTensor) -> None:
+        self.masks = {key: other for key, other in self.masks.items() if other is not mask}
+
+
+_recent = _Recent()
+
+
 @functools.lru_cache(maxsize=256)
 def _nothing(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device | str) -> torch.Tensor:
     """One zero in this shape: a model asks for the same in every forward pass."""
@@ -101,6 +126,13 @@ def _stays(mask: torch.Tensor, *where: Any, **options: Any) -> bool:
     """Whether a mask is sent to where it is, as the type that it has."""
     wanted = [*where, *options.values()]
     return all(x in (mask.device, mask.dtype, str(mask.device), mask.device.type) for x in wanted)
+
+
+def _all_real(attention_mask: torch.Tensor, place: Place) -> bool:
+    """Whether flags say of every key that it is no padding: in the shape that they have as a rule, (b, n_k)."""
+    if attention_mask.dtype is not torch.bool or attention_mask.shape[-1] != place.first_key + place.n_k:
+        return False
+    return bool(attention_mask.all())
 
 
 def interface_mask(
@@ -135,6 +167,16 @@ def interface_mask(
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
     if (whole := whole_length()) is not None:
         place = Place(whole, whole)
+    if attention_mask is not None and _all_real(attention_mask, place):
+        attention_mask = None
+    key = None
+    if attention_mask is None and mask_function is masking_utils.causal_mask_function:
+        if allow_is_causal_skip and place.is_last and not are_watched():
+            return None  # before anything else: a step of decoding takes no longer than this
+        if whole is None:
+            key = batch_size, place, dtype, device
+            if (found := _recent.masks.get(key)) is not None:
+                return found
     mask = read(mask_function, place, index_by_index=use_vmap)
     real = None
     if attention_mask is not None:
@@ -158,7 +200,10 @@ def interface_mask(
 
     position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
     own = (place.n_q, place.n_k) if whole is None else (int(q_length), int(q_length))
-    return MaskTensor.made((batch_size, 1, *own), mask, position, write, dtype, device)
+    made = MaskTensor.made((batch_size, 1, *own), mask, position, write, dtype, device)
+    if key is not None:
+        _recent.keep(key, made)
+    return made
 
 
 outside_a_graph = torch.compiler.disable(interface_mask, reason="masks are structures, and graphs hold plain tensors")
