@@ -167,11 +167,12 @@ def interface_mask(
     place = Place(int(q_length), int(kv_length), int(q_offset), int(kv_offset))
     if (whole := whole_length()) is not None:
         place = Place(whole, whole)
-    if attention_mask is not None and _all_real(attention_mask, place):
+    watched = are_watched()
+    if attention_mask is not None and not watched and _all_real(attention_mask, place):
         attention_mask = None
     key = None
     if attention_mask is None and mask_function is masking_utils.causal_mask_function:
-        if allow_is_causal_skip and place.is_last and not are_watched():
+        if allow_is_causal_skip and place.is_last and not watched:
             return None  # before anything else: a step of decoding takes no longer than this
         if whole is None:
             key = batch_size, place, dtype, device
@@ -184,7 +185,7 @@ def interface_mask(
         assert padded is not None
         real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
         mask = both(mask, real_run(real))
-    if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last and not are_watched())):
+    if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last and not watched)):
         return None
 
     def write() -> torch.Tensor:
