@@ -68,7 +68,6 @@ def timings(
     stretch: seconds that a turn lasts where all that happens in it counts, with what is done before each call
     """
     names = list(calls)
-    short = {} if stretch else {name: _roughly(calls[name]) < TURN for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     with _no_collection():
@@ -79,24 +78,25 @@ def timings(
             first = done % len(names)
             for name in names[first:] + names[:first]:
                 call = calls[name]
-                seconds[name].append(throughout(call, stretch) if stretch else turn(call, short=short[name]))
+                seconds[name].append(throughout(call, stretch) if stretch else turn(call))
             tick(effort.done(done + 1, time.perf_counter() - began))
     return seconds
 
 
-def turn(call: Call, *, short: bool) -> float:
+def turn(call: Call) -> float:
     """Seconds per call in one turn: the median of its calls, as one of three hundred may be interrupted for so long
     as all the others take together.
 
     How many a short call makes is left to the clock. Threads that are woken may be put on the core of whoever woke
-    them, and stay there for some 10 ms: however long one call took, it says little of how many a turn has room for.
+    them, and stay there for some 10 ms: how long one call took says little of how many a turn has room for.
     """
     rest()
     with call.inside():
-        if short:
-            _timed(call)  # a short call would pay for waking the threads that a long one hardly notices
-        end = time.perf_counter() + TURN * short
-        seconds = [_timed(call)]
+        end = time.perf_counter() + TURN
+        first = _timed(call)
+        if first >= TURN:
+            return first
+        seconds = [_timed(call)]  # the first of short calls pays for waking threads, which a long one hardly notices
         while time.perf_counter() < end:
             seconds.append(_timed(call))
         return statistics.median(seconds)
@@ -205,15 +205,6 @@ def _give_back() -> None:
     """Return freed memory to the system, where it would be counted if it were taken again."""
     with contextlib.suppress(OSError, AttributeError, TypeError):  # C libraries other than glibc have no such function
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _roughly(call: Call) -> float:
-    """About how long a call takes, the better of two."""
-    with call.inside():
-        times = [_timed(call)]
-        if times[0] <= 10 * TURN:
-            times.append(_timed(call))
-    return max(min(times), 1e-7)
 
 
 @contextlib.contextmanager

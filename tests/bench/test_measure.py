@@ -38,7 +38,7 @@ def test_values_are_speed_against_torch_and_share_of_the_yardstick():
 
 def test_every_round_calls_everyone_and_begins_with_another(monkeypatch):
     turns: list[str] = []
-    monkeypatch.setattr(measure, "turn", lambda call, short: turns.append(call.run()) or 1.0)
+    monkeypatch.setattr(measure, "turn", lambda call: turns.append(call.run()) or 1.0)
     calls = {name: Call(lambda name=name: name) for name in "abc"}
     shares: list[float] = []
     seconds = measure.timings(calls, Effort(rounds=4, seconds=0.0), shares.append)
@@ -69,21 +69,18 @@ def test_a_stretch_counts_all_that_happens_in_it():
 
 def test_short_calls_are_repeated_and_warmed_up():
     called: list[int] = []
-    call = Call(lambda: called.append(1) or time.sleep(measure.TURN / 5))
-    measure.turn(call, short=True)
+    measure.turn(Call(lambda: called.append(1) or time.sleep(measure.TURN / 5)))
     assert 3 <= len(called) <= 6, "one that does not count, and as many as there is time for"
     called.clear()
-    measure.turn(call, short=False)
+    assert measure.turn(Call(lambda: called.append(1) or time.sleep(measure.TURN))) >= measure.TURN
     assert len(called) == 1
 
 
-def test_one_slow_call_does_not_make_a_turn_short(monkeypatch):
-    """The first two calls wait for threads that are put on one core; all others take nothing."""
+def test_the_first_of_short_calls_does_not_count():
     called: list[int] = []
-    call = Call(lambda: called.append(1) or time.sleep(measure.TURN / 3 if len(called) < 3 else 0.0))
-    monkeypatch.setattr(measure, "rest", lambda: None)
-    measure.timings({"a": call}, Effort(rounds=1, seconds=0.0))
-    assert len(called) > 100
+    call = Call(lambda: called.append(1) or time.sleep(measure.TURN / 2 if len(called) == 1 else 0.0))
+    assert measure.turn(call) < measure.TURN / 10
+    assert len(called) > 100, "and one that was slow does not make a turn of few"
 
 
 def test_memory_is_the_peak_of_a_call():
@@ -120,7 +117,7 @@ def test_what_comes_before_a_call_is_not_timed():
         time.sleep(measure.TURN)
 
     call = Call(lambda: told.append("run"), before=slow, inside=inside)
-    assert measure.turn(call, short=True) < 0.05
+    assert measure.turn(call) < 0.05
     assert told == ["in", *["before", "run"] * 2, "out"], "what is done before a call takes the turn's time"
     told.clear()
     measure.once(call)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,8 @@ from transformers import masking_utils as hf
 
 import clearhead as ch
 from clearhead import masks
-from clearhead.hf import MaskTensor, borrowed, interface_mask, structures
+from clearhead.hf import MaskTensor, borrowed, interface_attention, interface_mask
+from clearhead.torch.watching import watched
 
 from .models import made, tokens
 
@@ -94,66 +93,44 @@ def test_no_mask_is_made_for_the_last_position():
 PLAIN = {"batch_size": 2, "q_length": 7, "kv_length": 7}
 
 
-class TestTheNextForwardPass:
-    """It asks for the same mask again, and gets it."""
+def test_flags_without_padding_say_nothing_but_to_whoever_watches():
+    """A trace joins calls, of which some may have padding: it is told of each."""
+    all_real = torch.ones(2, 7, dtype=torch.bool)
+    mask = interface_mask(**PLAIN, attention_mask=all_real)
+    assert mask.mask == interface_mask(**PLAIN).mask == masks.causal()
+    assert mask.position.real is None
+    with watched(lambda *args, **options: None):
+        assert interface_mask(**PLAIN, attention_mask=all_real).position.real.tolist() == all_real.tolist()
 
-    def test_it_gets_the_same_one(self):
-        mask = interface_mask(**PLAIN)
-        assert interface_mask(**PLAIN) is mask
-        all_real = torch.ones(2, 7, dtype=torch.bool)
-        assert interface_mask(**PLAIN, attention_mask=all_real) is mask
-        assert mask.position.real is None
 
-    @pytest.mark.parametrize(
-        "other",
-        [
-            {"batch_size": 3},
-            {"kv_length": 9, "q_offset": 2},
-            {"kv_length": 9},
-            {"dtype": torch.float64},
-            {"attention_mask": REAL},
-            {"mask_function": hf.bidirectional_mask_function},
-        ],
-        ids=["batch", "cache", "static cache", "type", "padding", "rule"],
-    )
-    def test_one_that_means_or_is_something_else_is_another(self, other):
-        mask = interface_mask(**PLAIN)
-        changed = {**PLAIN, **other}
-        got = interface_mask(**changed)
-        assert got is not mask
-        assert torch.equal(got + 0, hf.eager_mask(**{"dtype": torch.float32, **changed}))
+def test_every_forward_pass_gets_a_mask_of_its_own():
+    mask = interface_mask(**PLAIN)
+    mask[:, 0].fill_(1.0)
+    again = interface_mask(**PLAIN)
+    assert again._written is None
+    assert torch.equal(again + 0, hf.eager_mask(**PLAIN))
 
-    def test_one_that_was_written_out_is_not_kept(self):
-        """It is n × n numbers, and whoever has them may change them."""
-        mask = interface_mask(**PLAIN)
-        mask[:, 0].fill_(1.0)
-        again = interface_mask(**PLAIN)
-        assert again is not mask
-        assert again._written is None
-        assert torch.equal(again + 0, hf.eager_mask(**PLAIN))
 
-    def test_another_thread_gets_its_own(self):
-        mask, found = interface_mask(**PLAIN), []
-        thread = threading.Thread(target=lambda: found.append(interface_mask(**PLAIN)))
-        thread.start()
-        thread.join()
-        assert found[0] is not mask
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
+@pytest.mark.parametrize("n_k", [7, 9])
+def test_a_model_that_writes_into_its_mask_gets_what_it_wrote(mode, n_k):
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(2, 3, n, 16, generator=generator) for n in (7, n_k, n_k))
+    sizes = {**PLAIN, "kv_length": n_k}
+    module = torch.nn.Module().eval()
+    with mode():
+        mask, expected = interface_mask(**sizes), hf.eager_mask(**sizes)
+        mask[..., 0], expected[..., 0] = -1.0, -1.0
+        got, _ = interface_attention(module, q, k, v, mask)
+    torch.testing.assert_close(got, torch.nn.functional.scaled_dot_product_attention(q, k, v, expected).transpose(1, 2))
 
-    def test_only_a_few_are_kept(self):
-        first = interface_mask(**PLAIN)
-        for n in range(8, 8 + structures._recent.MOST):
-            interface_mask(**{**PLAIN, "q_length": n, "kv_length": n})
-        assert len(structures._recent.masks) == structures._recent.MOST
-        assert interface_mask(**PLAIN) is not first
 
-    def test_one_of_inference_mode_can_be_used_outside(self):
-        sizes = {**PLAIN, "q_length": 5, "kv_length": 5}
-        with torch.inference_mode():
-            mask = interface_mask(**sizes)
-        assert interface_mask(**sizes) is mask
-        scores = torch.zeros(2, 1, 5, 5, requires_grad=True)
-        (scores + mask).softmax(-1)[..., 0].sum().backward()
-        assert scores.grad.abs().sum() > 0
+def test_a_model_that_only_reads_its_mask_goes_on_with_the_structure():
+    mask = interface_mask(**PLAIN)
+    assert mask[0, 0].sum() < 0
+    assert not mask.is_changed()
+    mask.zero_()
+    assert mask.is_changed()
 
 
 def test_whoever_watches_is_told_where_the_last_position_lies():

@@ -100,10 +100,8 @@ def interface_attention(
             tell(module)
     n_q, n_k, whole = query.shape[-2], key.shape[-2], whole_length()
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
-    mask: Mask | None
-    if attention_mask is None:
-        mask = _without_a_mask(whole or n_q, causal, sliding_window)
-    else:
+    mask: Mask | None = _without_a_mask(whole or n_q, causal, sliding_window)
+    if attention_mask is not None:
         mask = _given(attention_mask, n_q, n_k)
     if whole is not None and not (indices is None and position_bias is None):
         raise NotImplementedError(
@@ -143,7 +141,7 @@ def _without_a_mask(n_q: int, causal: bool, sliding_window: int | None) -> masks
 def _given(mask: torch.Tensor, n_q: int, n_k: int) -> Mask | None:
     """A mask as the kernels take it."""
     if isinstance(mask, MaskTensor):
-        return mask.mask if mask.sizes == (n_q, n_k) else mask.written()
+        return mask.mask if mask.sizes == (n_q, n_k) and not mask.is_changed() else mask.written()
     return mask
 
 

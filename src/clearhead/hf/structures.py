@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -53,6 +52,7 @@ class MaskTensor(torch.Tensor):
     sizes: tuple[int, int]
     _write: Callable[[], torch.Tensor]
     _written: torch.Tensor | None
+    _as_written: int  # how often torch had seen it written over by then
 
     @staticmethod
     def made(
@@ -71,9 +71,14 @@ class MaskTensor(torch.Tensor):
     def written(self) -> torch.Tensor:
         """The numbers, written out once."""
         if self._written is None:
-            _recent.forget(self)
-            self._written = self._write()
+            with torch.inference_mode(False):  # where torch does not count who writes over a tensor
+                self._written = self._write()
+            self._as_written = self._written._version
         return self._written
+
+    def is_changed(self) -> bool:
+        """Whether somebody wrote over the numbers, so that the structure no longer says what they are."""
+        return self._written is not None and self._written._version != self._as_written
 
     def __repr__(self) -> str:  # type: ignore[override]
         return f"MaskTensor(shape={tuple(self.shape)}, mask={self.mask!r})"
@@ -92,29 +97,6 @@ class MaskTensor(torch.Tensor):
         return func(*args, **kwargs)
 
 
-class _Recent(threading.local):
-    """Masks that models in this thread asked for without padding: the next forward pass asks for the same.
-
-    Not those that were written out: that is n × n numbers, and the model may have changed them.
-    """
-
-    MOST = 8
-
-    def __init__(self) -> None:
-        self.masks: dict[Hashable, MaskTensor] = {}
-
-    def keep(self, key: Hashable, mask: MaskTensor) -> None:
-        if len(self.masks) >= self.MOST:
-            del self.masks[next(iter(self.masks))]
-        self.masks[key] = mask
-
-    def forget(self, mask: MaskTensor) -> None:
-        self.masks = {key: other for key, other in self.masks.items() if other is not mask}
-
-
-_recent = _Recent()
-
-
 @functools.lru_cache(maxsize=256)
 def _nothing(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device | str) -> torch.Tensor:
     """One zero in this shape: a model asks for the same in every forward pass."""
@@ -126,6 +108,16 @@ def _stays(mask: torch.Tensor, *where: Any, **options: Any) -> bool:
     """Whether a mask is sent to where it is, as the type that it has."""
     wanted = [*where, *options.values()]
     return all(x in (mask.device, mask.dtype, str(mask.device), mask.device.type) for x in wanted)
+
+
+@functools.lru_cache(maxsize=256)
+def _causal(place: Place) -> tuple[masks.Mask | None, Position]:
+    """What a plain causal rule means at a place: most models ask for nothing else, in every forward pass."""
+    return read(masking_utils.causal_mask_function, place), _position(masking_utils.causal_mask_function, place)
+
+
+def _position(rule: Callable[..., Any], place: Place) -> Position:
+    return Position(looks_back(rule), place.first_query, place.first_key)
 
 
 def _all_real(attention_mask: torch.Tensor, place: Place) -> bool:
@@ -170,21 +162,17 @@ def interface_mask(
     watched = are_watched()
     if attention_mask is not None and not watched and _all_real(attention_mask, place):
         attention_mask = None
-    key = None
     if attention_mask is None and mask_function is masking_utils.causal_mask_function:
         if allow_is_causal_skip and place.is_last and not watched:
-            return None  # before anything else: a step of decoding takes no longer than this
-        if whole is None:
-            key = batch_size, place, dtype, device
-            if (found := _recent.masks.get(key)) is not None:
-                return found
-    mask = read(mask_function, place, index_by_index=use_vmap)
-    real = None
+            return None  # most steps of decoding end here
+        mask, position = _causal(place)
+    else:
+        mask, position = read(mask_function, place, index_by_index=use_vmap), _position(mask_function, place)
     if attention_mask is not None:
         padded = masking_utils.prepare_padding_mask(attention_mask, place.n_k, place.first_key)
         assert padded is not None
         real = to_numpy(padded[:, place.first_key : place.first_key + place.n_k].to(torch.bool).cpu())
-        mask = both(mask, real_run(real))
+        mask, position = both(mask, real_run(real)), position._replace(real=real)
     if mask is None and (allow_is_bidirectional_skip or (allow_is_causal_skip and place.is_last and not watched)):
         return None
 
@@ -199,12 +187,8 @@ def interface_mask(
             dtype, use_vmap=use_vmap, device=device,
         )  # fmt: skip
 
-    position = Position(looks_back(mask_function), place.first_query, place.first_key, real)
     own = (place.n_q, place.n_k) if whole is None else (int(q_length), int(q_length))
-    made = MaskTensor.made((batch_size, 1, *own), mask, position, write, dtype, device)
-    if key is not None:
-        _recent.keep(key, made)
-    return made
+    return MaskTensor.made((batch_size, 1, *own), mask, position, write, dtype, device)
 
 
 outside_a_graph = torch.compiler.disable(interface_mask, reason="masks are structures, and graphs hold plain tensors")

@@ -117,8 +117,10 @@ def remember(key: Hashable, call: Call, wanted: int, *, heads_last: bool = False
     seen = shape if call.has_heads else shape[1:]
     strides = tuple([stride // whole.itemsize for stride in whole.strides])[-len(seen) :]
     work = Work(FORWARD, computed_as(call), plan.tasks, plan.scratch.end, operations(call))
+    heads_last = heads_last and call.has_heads
+    lying = (*seen[:-3], seen[-2], seen[-3], seen[-1]) if heads_last else seen
     known = Known(
-        work, work.round() + packed, plan.splits, joining, seen, strides, heads_last and call.has_heads, seen[:-1],
+        work, work.round() + packed, plan.splits, joining, seen, strides, heads_last, lying, seen[:-1],
         shape[:-1], call.kind, call.ranges, call.ranges is not None and call.period == 1, shape_of(call).seen,
     )  # fmt: skip
     _keep(key, known)

@@ -36,6 +36,7 @@ class Known(NamedTuple):
     output: tuple[int, ...]  # the shape of its output
     strides: tuple[int, ...]  # how many numbers lie from one to the next along each axis of it
     heads_last: bool  # whether in memory it is (…, n_q, h, d_v)
+    lying: tuple[int, ...]  # the lengths of its axes in the order in which they lie there
     rows: tuple[int, ...]  # and of its lse
     sums: tuple[int, ...]
     kind: np.dtype[Any]  # in which it is computed

@@ -136,7 +136,10 @@ class Work:
 
 def spread(work: Work, words: array.array[int]) -> None:
     """Do a round of it, on as many threads as that is worth."""
-    threads, team = _hands() if work.shared else (1, None)
+    if not work.shared:
+        _alone(work, words)
+        return
+    threads, team = _hands()
     if team is None or threads == 1:
         _with_own(work, words, threads)
         return
@@ -158,11 +161,17 @@ def _with_team(work: Work, words: array.array[int], team: Team, threads: int) ->
 def _with_own(work: Work, words: array.array[int], threads: int) -> None:
     """Do it with up to so many threads, of which all but the caller's are our own."""
     members = crew().ready(min(threads, work.tasks) - 1) if threads > 1 else 0
+    if not members:
+        _alone(work, words)
+        return
     words[MEMORY] = scratch((members + 1) * work.room)
-    if members:
-        _with_crew(work, words, crew(), members)
-    else:
-        _lead(work, words)
+    _with_crew(work, words, crew(), members)
+
+
+def _alone(work: Work, words: array.array[int]) -> None:
+    """Do it without any other thread."""
+    words[MEMORY] = scratch(work.room)
+    _lead(work, words)
 
 
 def _lead(work: Work, words: array.array[int]) -> None:
