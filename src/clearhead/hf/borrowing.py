@@ -133,7 +133,13 @@ def _parts(config: PreTrainedConfig) -> list[PreTrainedConfig]:
 
 
 def _loans(config: PreTrainedConfig) -> Iterable[Loan]:
-    return (vars(part)["_loan"] for part in _parts(config))
+    return (_loan(part) for part in _parts(config))
+
+
+def _loan(config: PreTrainedConfig) -> Loan:
+    """The loan of a lent config. Every layer asks for it, and a config's own way to its attributes is slow."""
+    loan: Loan = object.__getattribute__(config, "__dict__")["_loan"]
+    return loan
 
 
 @functools.cache
@@ -141,13 +147,13 @@ def _lent_class(kind: type[PreTrainedConfig]) -> type[PreTrainedConfig]:
     """The class of a config, with an attention by thread, and copies that are plain again."""
 
     def answer(config: PreTrainedConfig) -> Any:
-        return vars(config)["_loan"].answer()
+        return _loan(config).answer()
 
     def change(config: PreTrainedConfig, value: Any) -> None:
-        vars(config)["_loan"].implementation = value
+        _loan(config).implementation = value
 
     def reduced(config: PreTrainedConfig, protocol: Any) -> tuple[Any, ...]:
-        return copy.deepcopy, (vars(config)["_loan"].original,)
+        return copy.deepcopy, (_loan(config).original,)
 
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     body = {**names, FIELD: property(answer, change), "__reduce_ex__": reduced}

@@ -147,7 +147,7 @@ def _accumulate(v: Vectors, way: Way, product: Product) -> list[ir.Value]:
 
 
 def products(vectors: int, of_a_tile: Callable[[Vectors, Product, ir.Value], None]) -> Any:
-    """A product of any number of rows, in panels `vectors` wide; the last few rows go by twos and ones.
+    """A product of any number of rows, in panels `vectors` wide; the last few rows go by fours, twos and ones.
 
     by: what the product of a tile is scaled by, or where what its sums so far are scaled by lies.
     """
@@ -173,7 +173,9 @@ def products(vectors: int, of_a_tile: Callable[[Vectors, Product, ir.Value], Non
             v.loop(done, count, [], some)
             return v.b.add(start, done)
 
-        from_row(from_row(from_row(v.index(0), ROWS[vectors]), 2), 1)
+        row = v.index(0)
+        for count in sorted({ROWS[vectors], 4, 2, 1}, reverse=True):  # without fours, d = 36 and 60 take 3 % longer
+            row = from_row(row, count)
 
     return product
 
