@@ -24,7 +24,7 @@ def threads(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
-@pytest.mark.parametrize("tasks", [1, 2, 7, 100])
+@pytest.mark.parametrize("tasks", [1, 2, 7, 48, 62, 100])
 def test_every_task_is_done_once(count, tasks, threads):
     threads(count)
     for seconds in (0.0, 1e-4):
@@ -39,6 +39,17 @@ def test_more_turns_than_one(threads):
     counted = Counted(20, operations=1e12)
     counted.run()
     assert counted.counts == [1] * 20
+
+
+def test_short_tasks_are_taken_several_at_once(threads):
+    """Also where a turn ends before what would be taken at once."""
+    threads(2)
+    counted = Counted(48, operations=1e7)
+    assert counted.work.together == 48
+    assert Counted(8, operations=1e10).work.together == 1  # long ones: another may help
+    counted.work.turn = 5
+    counted.run()
+    assert counted.counts == [1] * 48
 
 
 def test_two_share_the_work(threads):

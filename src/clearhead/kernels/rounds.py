@@ -23,6 +23,7 @@ class Round(NamedTuple):
     memory: int  # the address of scratch for all
     room: int  # bytes of it for each
     most: int  # tasks that each takes at most
+    together: int  # and at once
     places: int  # how many may join in
     joined: int  # how many have
     latest: int  # when the last of them did, in nanoseconds
@@ -32,9 +33,22 @@ class Round(NamedTuple):
 
 
 # Which word each is, and how many there are.
-NEXT, STOP, JOB, MEMORY, MOST, PLACES, JOINED, LATEST, GIVEN, DONE, NUMBER = (
+NEXT, STOP, JOB, MEMORY, MOST, TOGETHER, PLACES, JOINED, LATEST, GIVEN, DONE, NUMBER = (
     first_word(Round, name)
-    for name in ("next", "stop", "job", "memory", "most", "places", "joined", "latest", "given", "done", "number")
+    for name in (
+        "next",
+        "stop",
+        "job",
+        "memory",
+        "most",
+        "together",
+        "places",
+        "joined",
+        "latest",
+        "given",
+        "done",
+        "number",
+    )
 )
 WORDS = len(Round._fields)
 

@@ -20,7 +20,7 @@ from clearhead import checks
 from clearhead.kernels import teams
 from clearhead.kernels.crew import Crew, crew
 from clearhead.kernels.machine_code import Kernel
-from clearhead.kernels.rounds import FEW, GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, Round
+from clearhead.kernels.rounds import FEW, GIVEN, JOB, JOINED, MEMORY, MOST, NEXT, PLACES, STOP, TOGETHER, Round
 from clearhead.kernels.structs import WORD
 from clearhead.kernels.teams import Team, torchs_team
 
@@ -31,6 +31,7 @@ SMALL = 4e6  # and with one who has to be woken
 # Operations between two looks at whether Ctrl-C was pressed, about 50 ms of two threads. The members of a team wait for
 # one another there: five times as often, looking under a causal mask, whose tasks are large, took 11 % longer.
 TURN = 1e10
+APART = 1000  # turns are this much longer than the tasks that a thread takes at once, which nobody can help it with
 
 _threads: int | None = None  # what set_num_threads or the environment says; 0 for nothing
 
@@ -99,7 +100,19 @@ def scratch(size: int) -> int:
 class Work:
     """What is to be done, as far as it is the same in all calls like one."""
 
-    __slots__ = ("alone", "every", "kernel", "large", "operations", "room", "run", "shared", "tasks", "turn")
+    __slots__ = (
+        "alone",
+        "every",
+        "kernel",
+        "large",
+        "operations",
+        "room",
+        "run",
+        "shared",
+        "tasks",
+        "together",
+        "turn",
+    )
 
     def __init__(self, kernel: Kernel, kind: np.dtype[Any], tasks: int, room: int, operations: float) -> None:
         """`tasks` that take so many operations together, in each thread with so many bytes of scratch.
@@ -114,6 +127,7 @@ class Work:
         self.operations = operations
         self.alone = operations / SPEED  # nanoseconds that one thread would take
         self.turn = max(1, int(TURN * self.tasks / max(operations, 1)))  # tasks between two looks at Ctrl-C
+        self.together = max(1, self.turn // APART)  # tasks taken at once
         self.shared = operations > LEAST and self.tasks > 1
         self.large = operations > SMALL
 
@@ -129,7 +143,7 @@ class Work:
         """What the threads share that do the job at an address. The words of the job itself may be added behind."""
         words = Round(
             next=0, stop=0, kernel=self.kernel, job=job, memory=0, room=self.room,
-            most=self.turn, places=0, joined=0, latest=0, given=0, done=0, number=0,
+            most=self.turn, together=self.together, places=0, joined=0, latest=0, given=0, done=0, number=0,
         )  # fmt: skip
         return array.array("q", words)
 
@@ -153,6 +167,7 @@ def spread(work: Work, words: array.array[int]) -> None:
 def _with_team(work: Work, words: array.array[int], team: Team, threads: int) -> None:
     """Do it with torch's threads."""
     words[MEMORY], words[PLACES], words[MOST] = scratch(threads * work.room), threads, work.turn
+    words[TOGETHER] = work.together
     team.run(words, threads)
     while words[NEXT] < work.every:  # between two turns nobody is at it, so Ctrl-C may end it here
         team.run(words, threads)
@@ -185,6 +200,7 @@ def _with_crew(work: Work, words: array.array[int], helpers: Crew, members: int)
     """Do it with threads of our own, as many as are free."""
     address = words.buffer_info()[0]
     words[PLACES], words[JOINED], words[MOST] = members + 1, 1, work.tasks
+    words[TOGETHER] = work.together
     try:
         # Somebody is woken for a large call, or if calls follow so close that there will be more to do than to wait.
         wake = work.large or helpers.idle() < work.alone
