@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 
 import llvmlite.binding as llvm
@@ -67,6 +68,20 @@ def test_a_kernel_computes_in_the_type_it_is_compiled_for(of_numbers, kind):
     numbers = np.arange(7, dtype=kind)
     assert called(of_numbers[kind], "change", numbers.ctypes.data, 5) == 5
     np.testing.assert_array_equal(numbers, np.array([0, 2, 4, 6, 8, 5, 6], kind))
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_is_collected_afterwards_if_it_was_before(on):
+    was_on = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        compiler.optimised(__name__, KINDS["float32"])
+        assert gc.isenabled() == on
+        with pytest.raises(AssertionError, match="must be told in which type"):
+            compiler.optimised(__name__, None)
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if was_on else gc.disable)()
 
 
 def test_nothing_is_raised_and_truth_is_a_number(of_numbers):
