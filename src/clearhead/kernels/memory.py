@@ -152,10 +152,20 @@ def copy_vectors(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value
 @vector_code
 def expect(v: Vectors, address: ir.Value, size: ir.Value) -> None:
     """Say that `size` bytes will be read soon, so that they are on their way by then. They need not be anyone's."""
-    reading, often, data = (ir.Constant(I32, n) for n in (0, 3, 1))
+    _expect(v, address, size, writing=0)
+
+
+@vector_code
+def expect_writing(v: Vectors, address: ir.Value, size: ir.Value) -> None:
+    """The same of bytes that will be written."""
+    _expect(v, address, size, writing=1)
+
+
+def _expect(v: Vectors, address: ir.Value, size: ir.Value, *, writing: int) -> None:
+    how, often, data = (ir.Constant(I32, n) for n in (writing, 3, 1))
 
     def line(i: ir.Value, _: list[ir.Value]) -> list[ir.Value]:
-        v.call("llvm.prefetch.p0", ir.VoidType(), v.pointer(address, i), reading, often, data)
+        v.call("llvm.prefetch.p0", ir.VoidType(), v.pointer(address, i), how, often, data)
         return []
 
     v.loop(size, LINE, [], line)
