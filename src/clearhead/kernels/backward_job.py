@@ -45,6 +45,7 @@ class Backward(NamedTuple):
     d_key: Strided
     d_value: Strided
     d_bias: Strided
+    bias_apart: int  # whether each number of d_bias is of one head, query and key alone, so that nothing is added to it
     block: BlockScratch
     panel: PanelScratch
     panel_size: int  # bytes of a PanelScratch and all it points to

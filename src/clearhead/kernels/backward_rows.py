@@ -284,9 +284,7 @@ def add_to_bias(back, scratch, panel, block, slopes):
     if job.bias_form != FULL_BIAS and job.folded == 1:
         add_distances(like, slopes, base + (panel.first - block.key) * size)
         return
-    # where every head, query and key has a number of its own, nothing else is ever added to it
-    alone = job.heads_per_task == 1 and column == size and array.row != 0
-    if alone and job.folded == 1 and panel.rows == width and block.keys % lanes == 0:
+    if back.bias_apart and job.folded == 1 and panel.rows == width and block.keys % lanes == 0:
         target = Rows(row_address(job, array, base, panel.first) + block.key * column, array.row)
         turn_rows(like, Rows(slopes.address, width * size), target, block.keys, width)
         return
@@ -301,7 +299,7 @@ def add_to_bias(back, scratch, panel, block, slopes):
                 total += float(peek(like, source + j * size))
             poke(like, target, cast(like, peek(like, target) + total))
             continue
-        if alone:
+        if back.bias_apart:
             copy(like, source, target, block.keys)
             continue
         done = 0

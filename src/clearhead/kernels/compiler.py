@@ -189,8 +189,8 @@ def optimised(module: str, kind: np.dtype[Any] | None) -> llvm.ModuleRef:
 def _nothing_collected() -> Iterator[None]:
     """numba makes many small objects and keeps most of them: looking for garbage among them is a tenth of its time."""
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_on:

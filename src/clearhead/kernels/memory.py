@@ -139,7 +139,7 @@ def fill(v: Vectors, address: ir.Value, count: ir.Value, value: ir.Value) -> Non
 
 @vector_code
 def copy(v: Vectors, source: ir.Value, target: ir.Value, count: ir.Value) -> None:
-    """Copy `count` numbers within scratch."""
+    """Copy `count` numbers."""
     cgutils.raw_memcpy(v.b, v.pointer(target), v.pointer(source), count, v.size, align=1)
 
 
