@@ -14,8 +14,8 @@ from clearhead.textbook.attention import scaled_dot_product_attention
 HEADS, D = 4, 3
 
 
-@pytest.mark.parametrize(("n_q", "n_k"), [(5, 7), (40, 200), (64, 208), (33, 800)])
-@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+@pytest.mark.parametrize(("n_q", "n_k"), [(5, 7), (64, 208), (33, 800)])
+@pytest.mark.parametrize("kv_heads", [1, 2])
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("shape", [("b", "h"), ("b", 1), (1, "h"), ("h",), (1, 1), ()], ids=str)
 def test_the_room_for_it_may_hold_anything(rng, monkeypatch, shape, batch, kv_heads, n_q, n_k):
